@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from datetime import date, datetime
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator, model_validator
@@ -97,46 +97,6 @@ class IotParameters(DevopsParameters):
         """Return the expected number of rows; ``benchload generate --digest`` prints the exact one."""
         trucks_and_ticks = super().rows() // ROWS_PER_TICK_AND_HOST
         return round(trucks_and_ticks * ROWS_PER_TICK_AND_TRUCK * (1 - MISSING))
-
-
-BARS_PER_DAY = 240
-MOST_STOCKS = 65_535
-"""The published table numbers stocks with an unsigned 16-bit integer."""
-
-
-class KlineParameters(Generated):
-    """Parameters of the generator ``kline``: one-minute bars of stocks on working days; rows = 240 x stocks x days."""
-
-    stocks: Annotated[int, Field(ge=1, le=MOST_STOCKS)]
-    """Number of stocks."""
-    first: Annotated[int, Field(ge=1, le=MOST_STOCKS)] = 1
-    """Number of the first stock; datasets of other stocks continue the same data."""
-    days: Positive = 500
-    """Number of working days, Monday to Friday."""
-    start: date
-    """First day; a Saturday or Sunday means the Monday after it."""
-
-    @model_validator(mode="after")
-    def _numbered(self) -> Self:
-        if self.first - 1 + self.stocks > MOST_STOCKS:
-            last = self.first - 1 + self.stocks
-            raise ValueError(
-                f"first = {self.first} and stocks = {self.stocks} end at stock {last}; the last one is {MOST_STOCKS}"
-            )
-        return self
-
-    def rows(self) -> int:
-        """Return the number of rows that the generator makes."""
-        return self.stocks * self.days * BARS_PER_DAY
-
-    def flags(self) -> list[str]:
-        """Return benchload's flags for these parameters, without the seed."""
-        return [
-            f"--scale={self.first - 1 + self.stocks}",
-            f"--series-first={self.first - 1}",
-            f"--start={self.start.isoformat()}T00:00:00Z",
-            f"--days={self.days}",
-        ]
 
 
 _UNITS = {"": 1, "B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -262,7 +222,6 @@ class HitsParameters(Generated):
 GENERATORS: dict[str, type[Generated]] = {
     "devops": DevopsParameters,
     "iot": IotParameters,
-    "kline": KlineParameters,
     "blob": BlobParameters,
     "frames": FramesParameters,
     "join-frames": JoinFramesParameters,
@@ -338,7 +297,8 @@ class Dataset(Model):
     description: Text
     """A description of the data in one or two sentences."""
     generator: Name
-    """Generator of benchload: ``devops``, ``iot``, ``kline``, ``blob``, ``frames``, ``join-frames`` or ``hits``."""
+    """Generator of benchload: ``devops``, ``iot``, ``blob``, ``frames``, ``join-frames`` or ``hits``; or one
+    of the client of an experiment."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     """Seed of the generator."""
     parameters: dict[str, Any]

@@ -1,12 +1,11 @@
-"""Known defects of the published benchmarks, from ``defects.toml``."""
+"""Known defects of the published benchmarks, from ``experiments/defects.toml``."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
-FILE = Path(__file__).with_name("defects.toml")
+from benchbook.declare.checkout import root
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,9 @@ class Publication:
 
 
 def publications() -> list[Publication]:
-    """Return the publications in the order of the file."""
-    stated = tomllib.loads(FILE.read_text(encoding="utf-8"))["publications"]
+    """Return the publications in the order of the file; none if the checkout has no file."""
+    file = root() / "experiments" / "defects.toml"
+    stated = tomllib.loads(file.read_text(encoding="utf-8"))["publications"] if file.is_file() else []
     return [
         Publication(one["experiment"], one["title"], tuple(Defect(**each) for each in one["defects"]))
         for one in stated

@@ -21,7 +21,7 @@ from benchbook.declare.toml import Model
 Direction = Literal["higher", "lower", "none"]
 """Which values of a metric are better."""
 
-MODULES = ("load", "query", "command", "kline", "fio", "blob", "ycsb")
+MODULES = ("load", "query", "command", "fio", "blob", "ycsb")
 """The modules of ``benchbook.workloads``, each named as its workload; a new workload adds its name."""
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded.bars import sql_bar_reader
-from benchbook.embedded.engine import Ask, Count, Found, Reader, Row, Setting, Specification
+from benchbook.embedded.engine import Count, Found, Reader, Row, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 from benchbook.embedded.questions import converted, declared, of_table, sets
 
@@ -30,7 +29,7 @@ class DuckDB:
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._connection = duckdb.connect(str(path), config=dict(settings))
         has = "SELECT count(*) FROM duckdb_functions() WHERE function_name = 'make_timestamp_ns'"
-        self._dialect = DIALECT if self._one(has) else OLDER
+        self.dialect = DIALECT if self._one(has) else OLDER
         self._numbers = itertools.count()
 
     def version(self) -> str:
@@ -86,16 +85,13 @@ class DuckDB:
 
             weakref.finalize(found, self._connection.execute, f"DROP TABLE {name}").atexit = False
             return found
-        text, parameters = render(specification, self._dialect)
+        text, parameters = render(specification, self.dialect)
         return self._connection.execute(text, parameters).fetchall()
 
     def reader(self) -> Reader:
         """Return a function that runs statements over a separate cursor; cursors run concurrently."""
         cursor = self._connection.cursor()
         return lambda text, values: cursor.execute(text, values).fetchall()
-
-    def bar_reader(self) -> Ask:
-        return sql_bar_reader(self.reader(), self._dialect)
 
     def settle(self) -> None:
         """Write the log to the file and empty it (CHECKPOINT), once text keys with few values have type ENUM.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
+from benchbook.embedded.engine import Count, Engine, FailedError, Found, Row, Specification
 from benchbook.embedded.questions import QuestionSet, converted
 
 if TYPE_CHECKING:
@@ -222,14 +222,6 @@ class Frames(Engine):
 
     def count(self) -> dict[str, Count]:
         return {name: self.counted(frame) for name, frame in self._frames.items()}
-
-    def reader(self) -> Reader:
-        """Raise FailedError: a frame has no connection."""
-        raise FailedError("data frames run no statements")
-
-    def bar_reader(self) -> Ask:
-        """Raise FailedError: a frame has no connection."""
-        raise FailedError("data frames do not read bars")
 
     def interrupt(self) -> None:
         """End the worker: these libraries cannot stop a question."""

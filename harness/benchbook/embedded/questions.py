@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from benchbook.embedded.engine import Ask, Count, Engine, FailedError, Found, Reader, Row, Specification
+from benchbook.embedded.engine import Count, Engine, FailedError, Found, Row, Specification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,11 +121,3 @@ class QuestionEngine(Engine):
             number, *values = self.rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608 - the name of our table
             counts[table] = Count(number, dict(zip(names, values, strict=True)))
         return counts
-
-    def reader(self) -> Reader:
-        """Raise FailedError: it runs no statements of others."""
-        raise FailedError(f"{self.title} runs no other statements")
-
-    def bar_reader(self) -> Ask:
-        """Raise FailedError: it holds no bars."""
-        raise FailedError(f"{self.title} does not read bars")

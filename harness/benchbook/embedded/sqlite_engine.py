@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.bars import sql_bar_reader
-from benchbook.embedded.engine import Ask, Count, Found, Reader, Setting, Specification
+from benchbook.embedded.engine import Count, Found, Reader, Setting, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 from benchbook.embedded.questions import converted, declared, of_table
 
@@ -36,6 +35,8 @@ def connect(path: str, settings: Mapping[str, Setting], timeout_seconds: float =
 
 class SQLite:
     """One SQLite file. Times are integer nanoseconds; every table has one index, on host (or stock) and time."""
+
+    dialect = DIALECT
 
     def __init__(self, path: Path, settings: Mapping[str, Setting]) -> None:
         self._path, self._settings = str(path), settings
@@ -102,9 +103,6 @@ class SQLite:
         """Return a function that runs statements over a separate connection; connections read concurrently."""
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         return lambda text, values: connection.execute(text, values).fetchall()
-
-    def bar_reader(self) -> Ask:
-        return sql_bar_reader(self.reader(), DIALECT)
 
     def objects(self, timeout_seconds: float) -> SQLiteObjects:
         """Return a separate connection to the table of objects, which is created if missing."""

@@ -8,14 +8,8 @@ from collections.abc import Mapping
 def with_lock(text: str, heading: str, locked: Mapping[str, str]) -> str:
     r"""Return a declaration with its table of digests replaced.
 
-    >>> print(with_lock('a = 1\n\n[lock]\n"x" = "0"\n\n[arms]\n', "[lock]", {"g:a:1:jar": "f"}))
-    a = 1
-    <BLANKLINE>
-    [lock]
-    "g:a:1:jar" = "f"
-    <BLANKLINE>
-    [arms]
-    <BLANKLINE>
+    >>> with_lock('a = 1\n\n[lock]\n"x" = "0"\n\n[arms]\n', "[lock]", {"g:a:1:jar": "f"}).splitlines()
+    ['a = 1', '', '[lock]', '"g:a:1:jar" = "f"', '', '[arms]']
     """
     before, found, after = text.partition(heading + "\n")
     if not found:

@@ -35,7 +35,7 @@ def load_client(experiment: str) -> Path:
 
 def identity(binary: Path) -> dict[str, str]:
     """Return the binary's version and sha256."""
-    stated = json.loads(_output(binary, "version"))
+    stated = json.loads(output(binary, "version"))
     return {"version": str(stated.get("version")), "digest": sha256_of(binary)}
 
 
@@ -55,7 +55,7 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> Digested:
             return found
         except ValueError:
             kept.unlink()
-    line = json.loads(_output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
+    line = json.loads(output(binary, "generate", dataset.generator, *dataset.flags(), "--digest"))
     if "objects" in line:  # a dataset of objects has no tables
         line |= {"rows": line["objects"], "values": line["objects"], "tables": {}}
     made = cast("Digested", {"name": dataset.name, **line})
@@ -75,17 +75,12 @@ def request(dataset: Dataset, digested: Digested) -> DatasetRequest:
 
 def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:
     """Write the query set of one type into ``folder`` and return its file; the same arguments give the same bytes."""
-    text = _output(
+    text = output(
         binary, "queries", dataset.generator, *dataset.flags(),
         f"--query-seed={dataset.seed}", f"--types={kind}", f"--count={count}",
     )  # fmt: skip
     name = hashlib.sha256(text.encode()).hexdigest()[:12]
     return keep(text, folder / f"{kind}-{name}.jsonl")
-
-
-def bars_requests(binary: Path, dataset: Dataset, flags: tuple[str, ...]) -> str:
-    """Return requests for bars of a dataset; ``flags`` control how they are drawn."""
-    return _output(binary, "bars-requests", *dataset.flags(), f"--request-seed={dataset.seed}", *flags)
 
 
 def keep(text: str, path: Path) -> Path:
@@ -114,12 +109,12 @@ class Calibration:
 
 def calibrate(experiment: str, dataset: Dataset, asked: Calibration) -> list[dict[str, Any]]:
     """Return the summaries of a load into a null server by the client of this machine, a worker of a cluster."""
-    text = _output(load_client(experiment), "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
+    text = output(load_client(experiment), "calibrate", dataset.generator, *dataset.flags(), *asked.flags())
     events = [json.loads(line) for line in text.splitlines() if line.strip()]
     return [event for event in events if event.get("type") == "summary"]
 
 
-def _output(binary: Path, *arguments: str) -> str:
+def output(binary: Path, *arguments: str) -> str:
     """Run the binary and return its output; raise an error with its message if it fails."""
     try:
         done = subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)

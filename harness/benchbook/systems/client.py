@@ -6,7 +6,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
 
 from benchbook.errors import TrialFailed
 from benchbook.host.texts import parse_json, shortened
@@ -22,14 +21,6 @@ NUMBERS = (
 )  # fmt: skip
 """Keys that hold a number or null in COUNTED events; in an answer, ``rows`` is the list of rows."""
 COUNTED = ("interval", "summary", "histogram", "error")
-
-
-@runtime_checkable
-class BarsClient(Protocol):
-    """What is known of a client whose system stores bars."""
-
-    program: str
-    """Name of the client's program and library, for the report."""
 
 
 class BenchloadClient:
@@ -218,25 +209,3 @@ def events(lines: Iterable[bytes], who: str) -> Iterator[Event]:
         if isinstance(event.get("message"), str):
             event["message"] = shortened(event["message"])
         yield event
-
-
-class BenchloadBars(BenchloadClient):
-    """Runs benchload against a server that also stores bars."""
-
-    def __init__(self, *arguments: Any, program: str, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.program = program
-
-    def load(self, request: LoadRequest) -> Iterator[Event]:
-        """Load bars in whole days of a stock, and other datasets like for every server."""
-        if request.dataset.generator != "kline":
-            return super().load(request)
-        command: list[str | Path] = [self._benchload, "bars-load", *request.dataset.flags, *self._where()]
-        command += ["--workers", str(request.workers), "--batch-rows", str(request.batch_rows)]
-        command += [
-            "--timeout",
-            f"{request.timeout_seconds:g}s",
-            *_lasting(request),
-            *recorded(request.record),
-        ]
-        return self._events(command, "bars-load")

@@ -14,7 +14,7 @@ from benchbook.process.http import ANSWER_SECONDS, hang_up
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.process.wait import within
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import BenchloadBars
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, Setting, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
 
@@ -174,9 +174,7 @@ class MySQL(DatabaseServer):
         return {"data": data, "wal": redo, "system": allocated(whole) - data - redo}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        options = self.client_options(database, log)
-        program = "benchload, go-sql-driver/mysql"
-        return BenchloadBars(benchload, program=program, **options)
+        return BenchloadClient(benchload, **self.client_options(database, log))
 
     def stop(self) -> None:
         """Stop the server and close the connection."""

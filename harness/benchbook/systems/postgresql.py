@@ -28,7 +28,7 @@ from benchbook.measure.measurement import Event
 from benchbook.process import secret
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import BenchloadBars
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest, Setting, TableCount
 from benchbook.systems.python_worker import PythonWorker, WorkerClient
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, count_tables, settings_text
@@ -105,7 +105,7 @@ class Questions(PythonWorker):
             self.ask("open", engine="postgresql", path=self._server.url, settings=settings)
 
 
-class PostgreSQLClient(BenchloadBars):
+class PostgreSQLClient(BenchloadClient):
     """benchload; for datasets whose questions are texts in SQL, a worker in Python."""
 
     def __init__(self, benchload: Path, questions: Questions, **options: Any) -> None:
@@ -310,7 +310,6 @@ class PostgreSQL(DatabaseServer):
         return PostgreSQLClient(
             benchload,
             self._questions[database],
-            program="benchload, pgx",
             **self.client_options(database, log),
         )
 

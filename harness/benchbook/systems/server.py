@@ -367,12 +367,8 @@ def sections_text(flat: Mapping[str, Setting | Sequence[str]], sections: Sequenc
 
     Sections in ``sections`` are written even if they are empty.
 
-    >>> print(sections_text({"on": True, "wal.path": "/w"}))
-    on = true
-    <BLANKLINE>
-    [wal]
-    path = "/w"
-    <BLANKLINE>
+    >>> sections_text({"on": True, "wal.path": "/w"}).splitlines()
+    ['on = true', '', '[wal]', 'path = "/w"']
     """
     parts: dict[str, dict[str, Setting | Sequence[str]]] = {section: {} for section in sections}
     for key in sorted(flat):

@@ -24,9 +24,9 @@ func extentOf(rows int64) dataset.Extent {
 		WindowStart: start, WindowEnd: end, SeriesCount: hosts}
 }
 
-// BenchmarkLineProtocol is the whole way of a row into nothing: generated,
+// BenchmarkInflux is the whole way of a row into nothing: generated,
 // rendered, handed to a worker, counted.
-func BenchmarkLineProtocol(b *testing.B) {
+func BenchmarkInflux(b *testing.B) {
 	generator := devops.New(extentOf(int64(b.N)))
 	source := load.NewGenerated(stream.New(generator, format.NewInflux(generator),
 		stream.Options{PieceRows: 5000, Readers: 2}), dataset.Rows(generator))

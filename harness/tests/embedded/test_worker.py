@@ -172,7 +172,7 @@ def test_only_the_library_of_the_engine_is_imported(tmp_path):
 
 def test_its_imports_leave_out_what_only_the_harness_needs():
     """The memory of a worker is part of what is measured."""
-    modules = ("__main__", "stream", "query", "bars", "blob", "sqlite_engine", "duckdb_engine")
+    modules = ("__main__", "stream", "query", "blob", "sqlite_engine", "duckdb_engine")
     script = "".join(f"import benchbook.embedded.{name}\n" for name in modules)
     script += "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     run = subprocess.run(
@@ -227,8 +227,8 @@ def test_queries_for_a_time_are_asked_again(worker, load, tmp_path):
 
 def test_it_needs_only_the_standard_library():
     """A worker in a system's own environment finds only that system's packages."""
-    modules = [
-        f"benchbook.embedded.{name}" for name in ("__main__", "bars", "blob", "query", "sqlite_engine")
-    ]
-    asked = [sys.executable, "-S", "-c", f"import {', '.join(modules)}"]
+    modules = [f"benchbook.embedded.{name}" for name in ("__main__", "blob", "query", "sqlite_engine")]
+    imports = f"import {', '.join(modules)}; from benchbook.declare import plugin"
+    bars = "benchbook_experiments.kline_mysql_vs_kv.bars"
+    asked = [sys.executable, "-S", "-c", f"{imports}; plugin.imported({bars!r})"]
     subprocess.run(asked, env={"PYTHONPATH": str(HARNESS)}, check=True)

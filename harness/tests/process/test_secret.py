@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import benchbook
+from benchbook.declare.checkout import root
 from benchbook.process import secret
 from benchbook.process.launch import Program
 from benchbook.systems import driver
@@ -40,7 +41,8 @@ def test_a_password_is_drawn_nowhere_else() -> None:
 def test_every_variable_that_a_driver_reads_a_password_from_is_known() -> None:
     names = {
         node.value
-        for path in [*(SOURCE / "systems").glob("*.py"), *(SOURCE / "embedded").glob("*.py")]
+        for place in (SOURCE / "systems", SOURCE / "embedded", *(root() / "experiments").iterdir())
+        for path in place.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchbook.declare import plugin
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import Phase
 from benchbook.errors import Unavailable
@@ -17,8 +18,6 @@ from benchbook.run import benchload
 from benchbook.run import ceiling as ceilings
 from benchbook.run.benchload import load_client
 from benchbook.run.ceiling import ceiling
-from benchbook.workloads import kline
-from benchbook.workloads.kline import KlineOptions
 
 IOT = {
     "name": "iot", "title": "IoT", "description": "A few trucks.", "generator": "iot", "seed": 1,
@@ -169,7 +168,8 @@ def test_reads_of_bars_have_a_ceiling_without_a_connection(
     asked.folder, asked.query_files, asked.plan.profile = tmp_path, {}, "quick"
     options = {"read": "long", "requests": 20, "in_flight": 3}
     asked.plan.phases = [Phase(name="long", workload="kline", options=options)]
-    kline.prepare(asked, dataset, KlineOptions.model_validate(options))
+    kline = plugin.own("kline-mysql-vs-kv", "workload")["kline"]
+    kline.prepare(asked, dataset, kline.options.model_validate(options))
     [_, found] = ceiling(asked, dataset)
     assert (found["phase"], found["cells"], found["workers"]) == ("long", ["off"], 3)
     assert found["errors"] == 0

@@ -1,10 +1,10 @@
 """Plain files in the worker; test_embedded_driver.py has what it shares with SQLite."""
 
-import os
 from dataclasses import replace
 
 import pytest
 
+from benchbook.embedded import files_engine
 from benchbook.errors import TrialFailed
 from benchbook.systems.driver import TableCount
 from benchbook.systems.files import driver
@@ -47,8 +47,6 @@ def test_an_unknown_setting_is_refused(started, settings):
         started(**settings).ready()
 
 
-def test_reads_of_bars_are_refused_in_words(started):
-    one = started()
-    assert one.ready()
-    with pytest.raises(TrialFailed, match=r"files store objects only, .* use the workload blob"):
-        one.ask("perform", module="benchbook.embedded.bars", asked={"requests": os.devnull}, operations=None)
+def test_calls_for_tables_are_refused_in_words(tmp_path):
+    with pytest.raises(AttributeError, match=r"files store objects only, .* use the workload blob"):
+        files_engine.open_database(tmp_path, {}).query(None)

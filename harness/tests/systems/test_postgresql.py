@@ -6,7 +6,7 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.process.ordinary_user import OrdinaryUser
-from benchbook.systems.client import BenchloadBars
+from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import DatasetRequest, LoadRequest, QueryRequest, TableCount
 from benchbook.systems.postgresql import Questions, driver
 from benchbook.systems.python_worker import WorkerClient
@@ -157,7 +157,7 @@ def test_a_worker_asks_sets_of_questions_and_benchload_all_others(
     monkeypatch.setattr(
         Questions, "ask", lambda _, do, **to: connected.append((do, to["path"], to["settings"]))
     )
-    for kind, name in ((WorkerClient, "worker"), (BenchloadBars, "benchload")):
+    for kind, name in ((WorkerClient, "worker"), (BenchloadClient, "benchload")):
         for call in ("load", "query"):
             monkeypatch.setattr(kind, call, lambda *_, said=f"{name} {call}": iter([said]))
     one = local()

@@ -3,7 +3,7 @@
 import pytest
 import redis as library
 
-from benchbook.errors import RequestError, TrialFailed
+from benchbook.errors import TrialFailed
 from benchbook.systems.driver import TableCount
 from benchbook.systems.redis import driver
 from tests.systems.redis_double import Connection
@@ -34,15 +34,6 @@ def test_what_the_harness_sets_is_refused(place):
         driver(place("redis-server", settings={"dir": "/x"})).configure()
 
 
-def test_the_service_before_it_is_no_setting_of_the_server(place):
-    one = driver(place("redis-server", settings={"service": "python"}))
-    shown = one.configure()
-    assert shown["service"] == "python\n"
-    assert "service" not in shown["redis.conf"]
-    with pytest.raises(RequestError, match='Did you mean "python"'):
-        driver(place("redis-server", settings={"service": "pyton"}))
-
-
 def test_it_is_ready_when_it_answers_a_ping(external):
     assert external().ready()
     assert not external(answers={"PING": library.ConnectionError("refused")}).ready()
@@ -52,11 +43,8 @@ def test_the_version_is_what_info_states(external):
     assert external(answers={"INFO server": {"redis_version": "7.0.15"}}).version() == "7.0.15"
 
 
-def test_packed_days_are_bars_and_strings_are_objects(external):
-    days = {b"d1": bytes(28 * 3), b"d2": bytes(28 * 2)}
-    one = external(keys={b"0007": days, b"a": b"x", b"b": b"y"})
-    bars = dict.fromkeys(("open", "close", "high", "low", "volume", "amount", "turn"), 5)
-    assert one.count() == {"finance": TableCount(5, bars), "objects": TableCount(2)}
+def test_strings_are_objects(external):
+    assert external(keys={b"0007": {}, b"a": b"x", b"b": b"y"}).count() == {"objects": TableCount(2)}
     assert external().count() == {}
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.declare import plugin
 from benchbook.errors import TrialFailed
 from benchbook.process.launch import Program
 from benchbook.systems.driver import Place
-from benchbook.systems.spark import driver
+
+driver = plugin.module("kline-mysql-vs-kv", "spark").Spark
 
 SERVER = """#!/bin/sh
 ''''exec '{python}' "$0" "$@" # '''

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchbook.workloads import kline
-from benchbook.workloads.kline import SQL_DEFECTS, KlineOptions
+from benchbook.declare import plugin
+
+kline = plugin.module("kline-mysql-vs-kv", "workload")
+SQL_DEFECTS, KlineOptions = kline.SQL_DEFECTS, kline.KlineOptions
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from benchbook.embedded import bars, dolphindb_engine
+from benchbook.declare import plugin
 from benchbook.embedded.engine import Count, FailedError, Specification, open_engine
+
+bars = plugin.module("kline-mysql-vs-kv", "bars")
+dolphindb_engine = plugin.module("kline-mysql-vs-kv", "dolphindb_engine")
 
 FIRST = 1578303060
 COLUMNS = ("time", "stock_name", "open", "close", "high", "low", "volume", "amount", "turn")

@@ -76,6 +76,3 @@ class Spark(PythonServer):
         """Return the bytes of the tables (data) and of the metastore (system)."""
         data = self.place.data
         return {"data": allocated(data / "warehouse"), "system": allocated(data / "metastore")}
-
-
-driver = Spark

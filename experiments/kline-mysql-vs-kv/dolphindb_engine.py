@@ -8,17 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import (
-    COLUMNS,
-    Ask,
-    Bar,
-    Count,
-    FailedError,
-    Request,
-    Row,
-    Setting,
-    Specification,
-)
+from benchbook.embedded.engine import Count, FailedError, Row, Setting, Specification
+
+from .bars import COLUMNS, Ask, Bar, Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -70,11 +62,6 @@ class DolphinDB:
     def query(self, specification: Specification) -> list[Row]:
         """Raise FailedError: it only reads bars."""
         raise FailedError(f"DolphinDB reads only bars here (the workload kline), not {specification.type}")
-
-    def reader(self) -> Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]:
-        """Return a function that runs scripts over a separate session; scripts have no bound values."""
-        session = self._new_session()
-        return lambda text, _: _rows(session.run(text))
 
     def bar_reader(self) -> Ask:
         session, columns = self._new_session(), ", ".join(COLUMNS)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.embedded.day_service import BAR_BYTES, cut, fields
+from benchbook.declare import plugin
+
+service = plugin.module("kline-mysql-vs-kv", "day_service")
+BAR_BYTES, cut, fields = service.BAR_BYTES, service.cut, service.fields
 
 
 def day(count: int) -> bytes:

@@ -46,6 +46,3 @@ class DolphinDB(PythonServer):
         data = self.place.data
         wal = allocated(data / "redo") + allocated(data / "tsdb-redo")
         return {"data": allocated(data / "volumes"), "wal": wal, "system": allocated(data / "chunks")}
-
-
-driver = DolphinDB

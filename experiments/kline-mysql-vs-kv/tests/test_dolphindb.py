@@ -1,6 +1,8 @@
 """DolphinDB: its configuration, its command and its files; test_python_server.py has its answers."""
 
-from benchbook.systems.dolphindb import driver
+from benchbook.declare import plugin
+
+driver = plugin.module("kline-mysql-vs-kv", "dolphindb").DolphinDB
 
 
 def test_it_keeps_its_files_in_the_data_folder(place, tmp_path):

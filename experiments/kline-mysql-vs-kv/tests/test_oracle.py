@@ -1,6 +1,8 @@
 """Oracle: the address, the port and the password of its image; test_python_server.py has its answers."""
 
-from benchbook.systems.oracle import driver
+from benchbook.declare import plugin
+
+driver = plugin.module("kline-mysql-vs-kv", "oracle").Oracle
 
 
 def test_the_password_is_in_no_file_and_no_command(place):

@@ -14,7 +14,6 @@ from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Name, Positive
 from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload
-from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
 from benchbook.measure.rate import per_second
@@ -118,7 +117,8 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
         flags = request_flags(options, defects)
         key = _key(dataset, options, defects)
         if key not in context.query_files:
-            text = benchload.bars_requests(context.benchload, dataset, flags)
+            seed = f"--request-seed={dataset.seed}"
+            text = benchload.output(context.benchload, "bars-requests", *dataset.flags(), seed, *flags)
             name = hashlib.sha256(text.encode()).hexdigest()[:12]
             context.query_files[key] = benchload.keep(
                 text, context.folder / "queries" / f"{options.read}-{name}.jsonl"
@@ -128,14 +128,7 @@ def prepare(context: Context, dataset: Dataset, options: KlineOptions) -> None:
 def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     """Read for the duration, timed; then compare untimed answers with the dataset."""
     from benchbook.run.findings import required_summary
-    from benchbook.systems.client import BarsClient
 
-    client = steps.client
-    if not isinstance(client, BarsClient):
-        raise TrialFailed(
-            f"The workload kline needs a client that reads bars, and {steps.planned.levels['system']} has none.",
-            "Name only other systems: --set system=A,B.",
-        )
     system = str(steps.planned.levels["system"])
     defects = remaining_defects(options, steps.context.system(system).driver)
     in_flight, undecoded = options.in_flight_of(system), "undecoded" in defects
@@ -150,7 +143,9 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(
             phase,
-            client.perform(_reads(steps, options, _file(steps, options, defects), in_flight, flags, record)),
+            steps.client.perform(
+                _reads(steps, options, _file(steps, options, defects), in_flight, flags, record)
+            ),
         )
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
@@ -160,7 +155,7 @@ def run(steps: Steps, phase: str, options: KlineOptions) -> None:
     steps.findings.client_cpu(phase, summary)
     with steps.timeline.phase("answers"):
         checked = _reads(steps, options, _file(steps, options, frozenset()), 1, {"answers": ANSWERS})
-        kept = steps.events.take("answers", client.perform(checked))
+        kept = steps.events.take("answers", steps.client.perform(checked))
         steps.findings.keep_errors("answers", kept.errors)
         steps.findings.check("reads", f"{options.read} reads equal to the dataset", ANSWERS, kept.answers)
 
@@ -178,7 +173,7 @@ def _reads(
 
     timeout = timedelta(seconds=seconds(options.timeout))
     always: dict[str, Any] = {"requests": file, "workers": in_flight, "timeout": timeout}
-    return Operations("bars-read", always | flags, steps.dataset.flags(), "benchbook.embedded.bars", record)
+    return Operations("bars-read", always | flags, steps.dataset.flags(), f"{__package__}.bars", record)
 
 
 def measurements(
@@ -259,3 +254,5 @@ workload = Workload(
     alone=alone,
     reads=True,
 )
+
+workloads = {workload.name: workload}

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import COLUMNS, DbApi, Setting
+from benchbook.embedded.engine import Setting
+
+from .bars import COLUMNS
+from .db_api import DbApi
 
 if TYPE_CHECKING:
     import pyarrow as pa

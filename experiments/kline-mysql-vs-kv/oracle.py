@@ -58,6 +58,3 @@ class Oracle(PythonServer):
     def disk_usage(self) -> dict[str, int]:
         """Return no sizes: the files are inside the container, where only Oracle's views can measure them."""
         return {}
-
-
-driver = Oracle

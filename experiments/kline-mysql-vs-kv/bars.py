@@ -13,12 +13,38 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.embedded.engine import COLUMNS, Ask, Bar, Engine, FailedError, Reader, Request
+from benchbook.embedded.engine import Engine, FailedError, Reader
 from benchbook.embedded.query import Dialect
 from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
+
+COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")
+
+Bar = Sequence[Any]
+"""Seconds since 1970, stock, open, close, high, low, volume, amount, turn."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A line of ``benchload bars-requests``: the bars of a stock in a time range, both ends included."""
+
+    id: int
+    type: str
+    stock: int
+    first: int
+    """Seconds since 1970."""
+    last: int
+    bars: int
+    """Number of bars that the dataset has in the range."""
+    sha256: str
+    """Digest of those bars, packed; empty if the request has none."""
+
+
+Ask = Callable[[Request], Sequence[Bar]]
+"""Reads the bars of a request over one connection."""
 
 BAR_BYTES = 28
 NS = 1_000_000_000
@@ -54,6 +80,17 @@ def sql_bar_reader(reader: Reader, dialect: Dialect) -> Ask:
     return lambda one: reader(text, [str(one.stock), one.first * NS, one.last * NS])
 
 
+def reader_of(engine: Engine) -> Callable[[], Ask]:
+    """Return what opens a connection that reads bars; raise FailedError if the engine cannot read them."""
+    own: Callable[[], Ask] | None = getattr(engine, "bar_reader", None)
+    dialect, reader = getattr(engine, "dialect", None), getattr(engine, "reader", None)
+    if own is None and isinstance(dialect, Dialect) and reader is not None:
+        return lambda: sql_bar_reader(reader(), dialect)
+    if own is None:
+        raise FailedError("this engine does not read bars")
+    return own
+
+
 def packed(bar: Bar) -> bytes:
     """Return a bar in 28 bytes, packed like benchload's.
 
@@ -77,7 +114,7 @@ def serve(
 ) -> None:
     """Carry out a client's request: read for a duration, timed, or compare answers with the dataset."""
     requests, of_file = read_requests(Path(asked["requests"]))
-    connect = engine.bar_reader
+    connect = reader_of(engine)
     if asked.get("answers") is not None:
         _check(connect(), requests[: int(asked["answers"])], of_file, program, emit)
     else:

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import COLUMNS, Connect, DbApi, Request, Setting, text
+from benchbook.embedded.engine import Setting, text
+
+from .bars import COLUMNS, Request
+from .db_api import Connect, DbApi
 
 if TYPE_CHECKING:
     import pyarrow as pa

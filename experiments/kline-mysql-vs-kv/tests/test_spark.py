@@ -2,9 +2,11 @@
 
 import pytest
 
+from benchbook.declare import plugin
 from benchbook.declare.experiment import Limits
 from benchbook.systems import java
-from benchbook.systems.spark import driver
+
+driver = plugin.module("kline-mysql-vs-kv", "spark").Spark
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.embedded import bars
+from benchbook.declare import plugin
 from benchbook.embedded.engine import FailedError
+
+bars = plugin.module("kline-mysql-vs-kv", "bars")
 
 BARS = [(1578303060 + 60 * minute, "7", 10, 11, 12, 9, 100, 5, 3) for minute in range(3)]
 
@@ -94,8 +96,13 @@ def test_engines_read_on_connections_of_their_own(engine, tmp_path):
     )
     opened.create("finance", batch.schema)
     opened.insert("finance", opened.convert(batch))
-    asks = [bars.sql_bar_reader(opened.reader(), module.DIALECT) for _ in range(2)]
+    asks = [bars.reader_of(opened)() for _ in range(2)]
     one = bars.Request(0, "short", 7, BARS[1][0], BARS[1][0], 1, "")
     for ask in asks:
         assert [bars.packed(bar) for bar in ask(one)] == [bars.packed(BARS[1])]
     opened.close()
+
+
+def test_an_engine_that_reads_no_bars_says_so():
+    with pytest.raises(FailedError, match="does not read bars"):
+        bars.reader_of(SimpleNamespace(dialect="pandas"))

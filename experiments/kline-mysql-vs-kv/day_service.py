@@ -121,7 +121,7 @@ async def serve(host: str, port: int, store: str) -> None:
 
 def main() -> None:
     """Read the command line and serve."""
-    parser = argparse.ArgumentParser(prog="python -m benchbook.embedded.day_service", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--listen", required=True, help="HOST:PORT")
     parser.add_argument("--store", required=True, help="redis://HOST:PORT")
     arguments = parser.parse_args()

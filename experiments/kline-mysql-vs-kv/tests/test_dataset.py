@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from benchbook.declare import plugin
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import KlineParameters
+
+KlineParameters = plugin.own("kline-mysql-vs-kv", "dataset")["kline"]
 
 
-def parameters(**changes: Any) -> KlineParameters:
+def parameters(**changes: Any) -> Any:
     return KlineParameters.model_validate({"stocks": 100, "start": "2020-01-06", **changes})
 
 
