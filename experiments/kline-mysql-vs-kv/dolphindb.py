@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchbook.declare.level import Setting
 from benchbook.storage.driver import allocated
-from benchbook.systems.driver import Setting
 from benchbook.systems.python_worker import PythonServer
 from benchbook.systems.server import Layout, settings_text
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import Count, FailedError, Row, Setting, Specification
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count, FailedError, Row, Specification
 
 from .bars import COLUMNS, Ask, Bar, Request
 

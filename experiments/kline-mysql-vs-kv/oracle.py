@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchbook.declare.level import Setting
 from benchbook.process import secret
-from benchbook.systems.driver import Place, Setting
+from benchbook.systems.driver import Place
 from benchbook.systems.python_worker import PythonServer
 from benchbook.systems.server import Layout
 

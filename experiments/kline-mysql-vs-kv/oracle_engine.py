@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import Setting
+from benchbook.declare.level import Setting
 
 from .bars import COLUMNS
 from .db_api import DbApi

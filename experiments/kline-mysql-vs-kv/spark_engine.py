@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from benchbook.embedded.engine import Setting, text
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import text
 
 from .bars import COLUMNS, Request
 from .db_api import Connect, DbApi

@@ -17,7 +17,7 @@ FEWEST_INSTANCES = 20
 MOST_DIFFERENCES = 50
 """Differences that a comparison keeps; it counts all."""
 
-Cell = str | int | float | bool | None
+Value = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Answer:
     query_type: str
     query_id: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
     arm: str = ""
 
     @property
@@ -39,14 +39,14 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Disagreement:
     """A difference between two answers to one query."""
 
     query_type: str
     query_id: str
     what: str
     """``value``, ``row`` (only one answer has it) or ``columns``."""
-    row: dict[str, Cell]
+    row: dict[str, Value]
     """The key of the row."""
     column: str | None
     a_system: str
@@ -56,7 +56,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Agreement:
     """The result of comparing all answers of a run."""
 
     queries: int
@@ -64,7 +64,7 @@ class Comparison:
     """Answers that were compared with another answer to the same query."""
     differing: int
     """Number of differences."""
-    differences: tuple[Difference, ...]
+    differences: tuple[Disagreement, ...]
     """The first differences, at most MOST_DIFFERENCES."""
     differing_types: tuple[str, ...]
     """Query types of all differences."""
@@ -97,7 +97,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]]) -> list[Answer]:
     ]
 
 
-def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE) -> Comparison:
+def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: float = ABSOLUTE) -> Agreement:
     """Compare the answers of all systems and trials to each query with the first answer of the first system.
 
     Answers with a float come first: some systems print a float without a point, and only the other side of a comparison
@@ -110,7 +110,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     systems = {answer.system for answer in answers}
     compared, differing = 0, 0
     types: set[str] = set()
-    kept: list[Difference] = []
+    kept: list[Disagreement] = []
     empty, unanswered = [], []
     for (_, query_id), held in sorted(by_query.items()):
         first, *others = sorted(
@@ -129,7 +129,7 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
     for query_type, _ in by_query:
         instances[query_type] += 1
     too_few = tuple(sorted(name for name, count in instances.items() if count < FEWEST_INSTANCES))
-    return Comparison(
+    return Agreement(
         len(by_query),
         compared,
         differing,
@@ -143,11 +143,13 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
 
 def differences(
     a: Answer, b: Answer, relative: float = RELATIVE, absolute: float = ABSOLUTE
-) -> list[Difference]:
+) -> list[Disagreement]:
     """Return all differences between two answers to one query."""
 
-    def differ(what: str, row: dict[str, Cell], column: str | None, of_a: object, of_b: object) -> Difference:
-        return Difference(a.query_type, a.query_id, what, row, column, a.system, of_a, b.system, of_b)
+    def differ(
+        what: str, row: dict[str, Value], column: str | None, of_a: object, of_b: object
+    ) -> Disagreement:
+        return Disagreement(a.query_type, a.query_id, what, row, column, a.system, of_a, b.system, of_b)
 
     if a.columns != b.columns:
         return [differ("columns", {}, None, list(a.columns), list(b.columns))]
@@ -187,9 +189,9 @@ def _alike(a: Answer, b: Answer, keys: list[int], relative: float, absolute: flo
     )
 
 
-def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Cell, ...], tuple[Cell, ...]]:
+def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Value, ...], tuple[Value, ...]]:
     """Return key → row; rows with equal keys get a number, in the order of their values."""
-    held: dict[tuple[Cell, ...], list[tuple[Cell, ...]]] = defaultdict(list)
+    held: dict[tuple[Value, ...], list[tuple[Value, ...]]] = defaultdict(list)
     for row in answer.rows:
         held[tuple(row[place] if place < len(row) else None for place in keys)].append(row)
     return {
@@ -199,13 +201,13 @@ def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Cell, ...], tuple[Cel
     }
 
 
-def _sortable(row: tuple[Cell, ...]) -> list[tuple[int, float, str]]:
+def _sortable(row: tuple[Value, ...]) -> list[tuple[int, float, str]]:
     return [
         (0, float(value), "") if isinstance(value, int | float) else (1, 0.0, str(value)) for value in row
     ]
 
 
-def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
+def _same(a: Value, b: Value, relative: float, absolute: float) -> bool:
     if not _is_number(a) or not _is_number(b):  # a boolean is a number: some systems have only 0 and 1
         return a == b and type(a) is type(b)
     assert isinstance(a, int | float)
@@ -215,7 +217,7 @@ def _same(a: Cell, b: Cell, relative: float, absolute: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
 
 
-def _is_number(value: Cell) -> bool:
+def _is_number(value: Value) -> bool:
     return isinstance(value, int | float)
 
 
@@ -236,7 +238,7 @@ class Validated:
     """Queries that it did not answer."""
     undecided: int
     """Queries to which no answer was given by more than half of the systems."""
-    example: Difference | None
+    example: Disagreement | None
     """The first difference."""
 
     @property
@@ -260,7 +262,7 @@ def validate(
     judged = sorted({(answer.system, answer.arm) for answer in answers})
     systems = len({system for system, _ in judged})
     tally: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    examples: dict[tuple[str, str, str], Difference] = {}
+    examples: dict[tuple[str, str, str], Disagreement] = {}
     for (kind, _), held in sorted(by_query.items()):
         reference = _majority_answer(held, systems, relative, absolute)
         for system, arm in judged:

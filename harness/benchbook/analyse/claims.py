@@ -29,9 +29,8 @@ from benchbook.analyse.scaled import scaled
 from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine
-from benchbook.declare.level import amount, listed, natural, same
+from benchbook.declare.level import Setting, amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, ratios
-from benchbook.declare.toml import Setting
 from benchbook.errors import RequestError, command
 
 FEWEST_ANSWERS = 20
@@ -123,7 +122,7 @@ def of_run(run: Run, published: Path | None = None, now: looked.Look | None = No
     ``published`` is as for ``judge_run``; by default the folder of this checkout. ``now`` is the look that is being
     taken at a run that continues until its claims are decided.
     """
-    with run.opened():
+    with run.connected():
         run.require()
         claims, machine = declared(run)
         if run.against_itself:

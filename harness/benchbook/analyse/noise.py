@@ -125,7 +125,7 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     made = _origin(run.results, run.run_id)
     if made is None:
         return {}
-    with run.opened() as connection:
+    with run.connected() as connection:
         for run_id in _runs(connection, run.experiment, run.profile):
             if _origin(run.results, run_id) != made:
                 continue

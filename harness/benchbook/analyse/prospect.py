@@ -111,7 +111,7 @@ def _prospect(claim: str, truth: str, asked: Question, trials: int, block_second
 
 def of_run(run: Run, published: Path) -> list[Prospect]:
     """Return the power of another run like this one, for each claim that it judged, at the ratio that it measured."""
-    with run.opened():
+    with run.connected():
         lengths = _lengths(run)
         found = []
         for one in claims.of_run(run, published):
@@ -130,7 +130,7 @@ def _lengths(run: Run) -> dict[str, float]:
         "SELECT cell, median(duration_seconds) FROM trials WHERE run_id = ? AND status <> 'skipped' "
         "AND duration_seconds IS NOT NULL GROUP BY cell"
     )
-    with run.opened() as connection:
+    with run.connected() as connection:
         return {str(cell): float(value) for cell, value in connection.execute(text, [run.run_id]).fetchall()}
 
 
@@ -206,7 +206,7 @@ class _Before:
     def of(run: Run | None, published: Path) -> _Before:
         if run is None:
             return _Before({})
-        with run.opened():
+        with run.connected():
             judged = claims.of_run(run, published)
             cells = {
                 one.id: [(cell, cell.ratio.fit) for cell in one.cells if cell.ratio.fit is not None]

@@ -1,7 +1,7 @@
 """What the database holds of one run: its facts, and its tables as frames.
 
 Nothing is read before it is asked for. The database is open only while a query runs, or for the length of
-``Recording.opened``.
+``Recording.connected``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Recording:
         self._frames: dict[str, pl.DataFrame] = {}
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[DuckDBPyConnection]:
+    def connected(self) -> Iterator[DuckDBPyConnection]:
         """Keep one connection to the database open for all reads inside the block."""
         from benchbook.record import database
 
@@ -56,7 +56,7 @@ class Recording:
     @functools.cached_property
     def info(self) -> dict[str, Any]:
         """The run's row of table ``runs``. Raises RequestError where the results hold no such run."""
-        with self.opened() as connection:
+        with self.connected() as connection:
             found = connection.execute("SELECT * FROM runs WHERE run_id = ?", [self.run_id])
             names = [str(column[0]) for column in found.description or []]
             row = found.fetchone()
@@ -92,7 +92,7 @@ class Recording:
     def _topics(self) -> dict[str, dict[str, Any]]:
         text = "SELECT topic, key, value FROM run_facts WHERE run_id = ?"
         found: dict[str, dict[str, Any]] = {}
-        with self.opened() as connection:
+        with self.connected() as connection:
             for topic, key, value in connection.execute(text, [self.run_id]).fetchall():
                 found.setdefault(topic, {})[key] = json.loads(value) if value else None
         return found
@@ -223,5 +223,5 @@ class Recording:
         """Return what a query finds; its parameters are the run's identity and ``given``."""
         from benchbook.record.tables import BATCH_ROWS
 
-        with self.opened() as connection:
+        with self.connected() as connection:
             return connection.execute(text, [self.run_id, *given]).pl(BATCH_ROWS)

@@ -136,7 +136,7 @@ def cases(experiment: str, runs: Sequence[tuple[int, Run]]) -> list[Case]:
     """
     made: dict[Hashable, _Collected] = {}
     for processor, run in runs:
-        with run.opened():
+        with run.connected():
             for key, one, measured, flushes in _of_run(experiment, processor, run):
                 held = made.setdefault(key, _Collected(one))
                 held.found.append(measured)

@@ -63,9 +63,9 @@ class Run(Recording):
         self._phase_numbers: dict[tuple[str, Validity], dict[Pair, float]] = {}
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[DuckDBPyConnection]:
+    def connected(self) -> Iterator[DuckDBPyConnection]:
         """Keep one connection to the database open for all reads inside the block."""
-        with super().opened() if self.whole is self else self.whole.opened() as connection:
+        with super().connected() if self.whole is self else self.whole.connected() as connection:
             yield connection
 
     @functools.cache  # noqa: B019 - a part lives as long as its run
@@ -101,7 +101,7 @@ class Run(Recording):
             "FROM grouped g ORDER BY g.place"
         )
         found = []
-        with self.opened() as connection:
+        with self.connected() as connection:
             rows = connection.execute(text, [self.run_id]).fetchall()
         for name, system, arm, good, trials, statuses, reason, held, levels in rows:
             versions, datasets, queries, configurations = (tuple(each or ()) for each in held)
@@ -168,7 +168,7 @@ class Run(Recording):
                 f"AND isfinite(m.value){self._within} AND NOT list_contains(?::VARCHAR[], t.trial_id) "
                 "GROUP BY t.cell ORDER BY t.cell"
             )
-            with self.opened() as connection:
+            with self.connected() as connection:
                 rows = connection.execute(text, [self.run_id, *pair, sorted(self.queued(*pair))]).fetchall()
             self._phase_series[pair] = {
                 cell: Series(
@@ -203,7 +203,7 @@ class Run(Recording):
             f'{self._within} ORDER BY "index"'
         )
         found: dict[str, list[tuple[str, str, str | None]]] = {}
-        with self.opened() as connection:
+        with self.connected() as connection:
             for cell, *rest in connection.execute(text, [self.run_id]).fetchall():
                 found.setdefault(cell, []).append((rest[0], rest[1], rest[2]))
         return found
@@ -269,7 +269,7 @@ class Run(Recording):
                 f"SELECT t.cell, e.phase, ({number})::DOUBLE FROM {table} e JOIN trials t USING (trial_id) "  # noqa: S608 - ours
                 f"WHERE t.run_id = ? AND {where} AND {counted(validity, 'e.phase')}{self._within} GROUP BY ALL"
             )
-            with self.opened() as connection:
+            with self.connected() as connection:
                 rows = connection.execute(text, [self.run_id]).fetchall()
             self._phase_numbers[asked] = {
                 (cell, phase): held for cell, phase, held in rows if held is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from benchbook.analyse import answers
-from benchbook.analyse.answers import Answer, Comparison, Validated
+from benchbook.analyse.answers import Agreement, Answer, Validated
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
@@ -48,7 +48,7 @@ class SameWork:
         self._faults: dict[frozenset[tuple[str, str]] | None, list[Reason]] = {}
 
     @functools.cached_property
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[Agreement, ...]:
         """The comparison of all answers, one entry for each dataset."""
         made = []
         for group in self.groups:

@@ -35,7 +35,7 @@ def take(
     run = Run(results, run_id)
     given_up: dict[str, dict[str, Any]] = {}
     undecided: dict[str, dict[str, Any]] = {}
-    with run.opened():
+    with run.connected():
         settled = looked.settled(before)
         open_ = [one for one in claims.of_run(run, published, now) if one.id not in settled]
         decided = [one.id for one in open_ if one.verdict in SETTLED]

@@ -50,7 +50,7 @@ def command(
     Shows how the runs differ (machine, versions, settings). Then shows the ratio B/A with its 95 % CI, for each cell
     and metric. For runs of one experiment on several machines, shows whether a verdict depends on the machine.
     """
-    from benchbook.analyse import compare
+    from benchbook.analyse import two_runs
     from benchbook.record.opened import opened
 
     names = [a, b, *(others or [])]
@@ -62,7 +62,7 @@ def command(
         if others:
             _show_machines(_machines(_named(names, runs.results, runs.run_ids), across), as_json)
             return
-        found = compare.compare(runs.results, *runs.run_ids, across=across, every=every)
+        found = two_runs.compare(runs.results, *runs.run_ids, across=across, every=every)
         several = None if as_json else _if_two_machines(_named(names, runs.results, runs.run_ids), across)
     if as_json:
         for note in found.notes:

@@ -99,14 +99,14 @@ def _show_floors(results: Path, run_id: str) -> None:
 
 def _show_sources(results: Path, run_id: str) -> None:
     """Compare a system from one source, such as a container, with the same system from another."""
-    from benchbook.analyse import compare
+    from benchbook.analyse import two_runs
     from benchbook.analyse.reason import Reason
     from benchbook.analyse.run import Run
     from benchbook.report import reasons
 
     rows = [
         {name: reasons.text(held) if isinstance(held, Reason) else held for name, held in row.items()}
-        for row in compare.rows(Run(results, run_id))
+        for row in two_runs.rows(Run(results, run_id))
     ]
     table.show(rows, as_json=False, empty="No cell ran from two sources.")
 

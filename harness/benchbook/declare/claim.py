@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from benchbook.declare.level import listed, ordered
+from benchbook.declare.level import Setting, listed, ordered
 from benchbook.declare.metric import TRIAL, metrics
-from benchbook.declare.toml import Model, Name, Positive, Setting, Text
+from benchbook.declare.toml import Model, Name, Positive, Text
 from benchbook.errors import command, suggestion
 
 Side = dict[Name, Setting]

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal, Self, cast
 from pydantic import Field, model_validator
 
 from benchbook.declare.claim import Choice, Claim, PublishedMachine, check_claims
-from benchbook.declare.level import listed, text
+from benchbook.declare.level import Setting, listed, text
 from benchbook.declare.publication import Publication
-from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
+from benchbook.declare.toml import Model, Name, Positive, Text, check
 from benchbook.declare.workload import Options, having, workload, workloads
 from benchbook.errors import RequestError, suggestion
 

@@ -6,6 +6,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+Setting = str | int | float | bool
+"""One value of a configuration, a factor or an option."""
+
 
 def text(level: object) -> str:
     """Return a level as text, as the results hold it.

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from benchbook.declare.toml import Model, Name, Positive, Setting, Text, check
+from benchbook.declare.level import Setting
+from benchbook.declare.toml import Model, Name, Positive, Text, check
 
 
 class NoOptions(Model):

@@ -8,7 +8,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from benchbook.declare.toml import Model, Name, Setting, Text
+from benchbook.declare.level import Setting
+from benchbook.declare.toml import Model, Name, Text
 
 Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Address of a file in Maven repositories."""

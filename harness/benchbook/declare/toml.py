@@ -25,9 +25,6 @@ Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=LONGEST
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Text for people to read; never empty."""
 
-Setting = str | int | float | bool
-"""One value of a configuration, a factor or an option."""
-
 Positive = Annotated[int, Field(ge=1)]
 
 

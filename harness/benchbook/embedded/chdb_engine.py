@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chdb.session import Session
 
-from benchbook.embedded.engine import Setting
+from benchbook.declare.level import Setting
 from benchbook.embedded.questions import QuestionEngine, converted
 
 if TYPE_CHECKING:

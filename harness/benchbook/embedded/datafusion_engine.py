@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import datafusion
 
-from benchbook.embedded.engine import Count, Setting
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count
 from benchbook.embedded.frames import SQL, Frames, Join, texts
 
 if TYPE_CHECKING:

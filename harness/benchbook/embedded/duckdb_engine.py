@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchbook.embedded.engine import Count, Found, Reader, Row, Setting, Specification
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count, Found, Reader, Row, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 from benchbook.embedded.questions import converted, declared, of_table, sets
 

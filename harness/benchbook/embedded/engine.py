@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from benchbook.declare import plugin
+from benchbook.declare.level import Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +55,6 @@ class StreamBrokenError(Exception):
     """The generator failed or its stream is incomplete; the text says which."""
 
 
-Setting = str | int | float | bool
 Row = tuple[int, str | None, float | int | str | None]
 """One row of an answer: start of the bucket in ns, host if grouped by host, value. For ``hits``, one value of a row:
 number of the row, column, value."""

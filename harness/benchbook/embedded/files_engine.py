@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from benchbook.embedded.engine import Count, Setting
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count
 
 if TYPE_CHECKING:
     from benchbook.embedded.blob import Item

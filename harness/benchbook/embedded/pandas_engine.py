@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from benchbook.embedded.engine import Count, Setting
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count
 from benchbook.embedded.frames import Frames, Join, texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from benchbook.embedded.engine import Count, Found, Setting, Specification
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count, Found, Specification
 from benchbook.embedded.frames import Frames, Join
 from benchbook.embedded.questions import declared, of_table
 

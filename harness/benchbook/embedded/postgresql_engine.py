@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.numeric import FloatLoader
 
-from benchbook.embedded.engine import Setting, text
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import text
 from benchbook.embedded.questions import QuestionEngine, converted
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchbook.embedded.engine import Count, Found, Reader, Setting, Specification
+from benchbook.declare.level import Setting
+from benchbook.embedded.engine import Count, Found, Reader, Specification
 from benchbook.embedded.query import Dialect, quoted, render
 from benchbook.embedded.questions import converted, declared, of_table
 

@@ -1,4 +1,4 @@
-"""Files and folders that someone else may have put in the way: opened without waiting, read up to a limit."""
+"""Files and folders that someone else may have put in the way: regular without waiting, read up to a limit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def irregular(path: Path) -> str | None:
         return None
 
 
-def opened(path: Path) -> BufferedReader:
+def regular(path: Path) -> BufferedReader:
     """Open a regular file to read its bytes; raise OSError if it is something else.
 
     A named pipe would block its reader until somebody writes, and a device such as ``/dev/zero`` never ends.
@@ -67,7 +67,7 @@ def opened(path: Path) -> BufferedReader:
 
 def contents(path: Path, most_bytes: int) -> bytes:
     """Return the content of a regular file; raise OSError if it is something else or larger than ``most_bytes``."""
-    with opened(path) as file:
+    with regular(path) as file:
         found = file.read(most_bytes + 1)
     if len(found) > most_bytes:
         raise OSError(None, f"larger than {most_bytes} bytes", str(path))

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS, Experiment, Profile, limits
+from benchbook.declare.level import Setting
 from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.declare.system import SOURCE_NAMES
-from benchbook.declare.toml import Model, Setting
+from benchbook.declare.toml import Model
 from benchbook.declare.workload import workload
 from benchbook.errors import RequestError, command, unknown
 

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profile
+from benchbook.declare.level import Setting
 from benchbook.declare.names import is_run_id, shown
-from benchbook.declare.toml import Setting
 from benchbook.errors import RequestError, unknown
 from benchbook.plan.factors import AA, AA_LABELS, FROM, SOURCE, Factors, factors
 
@@ -62,7 +62,7 @@ def _shown(level: Setting) -> str:
     return str(level).lower() if isinstance(level, bool) else str(level)
 
 
-Cell = TypeVar("Cell")
+T = TypeVar("T")
 _COMPARED = (*PLACE_FACTORS, SOURCE, AA)
 """Factors whose levels most comparisons are about."""
 
@@ -77,8 +77,8 @@ def work(levels: Levels) -> Hashable:
 
 
 def blocks(
-    cells: list[Cell], count: int, seed: int, group: Callable[[Cell], Hashable] | None = None
-) -> list[list[Cell]]:
+    cells: list[T], count: int, seed: int, group: Callable[[T], Hashable] | None = None
+) -> list[list[T]]:
     """Return ``count`` blocks, each containing every cell once, in an order that depends on ``seed``.
 
     These are randomised complete blocks. Blocks spread slow changes of the machine over all cells alike, and shuffling
@@ -92,11 +92,11 @@ def blocks(
     if len(cells) == 2:
         pairs = (shuffler.sample(cells, 2) for _ in range(0, count, 2))
         return [block for first in pairs for block in (first, first[::-1])][:count]
-    groups: dict[Hashable, list[Cell]] = {}
+    groups: dict[Hashable, list[T]] = {}
     for place, cell in enumerate(cells):
         groups.setdefault(place if group is None else group(cell), []).append(cell)
 
-    def shuffled() -> list[Cell]:
+    def shuffled() -> list[T]:
         order = shuffler.sample(list(groups.values()), len(groups))
         return [cell for held in order for cell in shuffler.sample(held, len(held))]
 

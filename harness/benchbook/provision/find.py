@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchbook.declare.system import System
 
 
-class Source(Protocol):
+class Way(Protocol):
     """One way to get a system; None means that neither the declaration nor the user requests this way."""
 
     def find(self, system: System, request: Request) -> Program | Missing | None:
@@ -29,7 +29,7 @@ class Source(Protocol):
         ...
 
 
-SOURCES: tuple[Source, ...] = (user_supplied, nix, docker, host, go, maven, python, bundled, image)
+SOURCES: tuple[Way, ...] = (user_supplied, nix, docker, host, go, maven, python, bundled, image)
 
 
 def find(system: System, request: Request, only: str | None = None) -> Program:

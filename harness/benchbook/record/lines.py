@@ -31,7 +31,7 @@ CLIENT = "~"
 
 
 @dataclass(frozen=True)
-class Source:
+class JsonLines:
     """One file of a trial. ``fields``: field → type; ``inserts``: table → (its columns' SQL, condition)."""
 
     file: str
@@ -39,7 +39,7 @@ class Source:
     inserts: dict[str, tuple[tuple[str, ...], str]]
 
 
-TELEMETRY = Source(
+TELEMETRY = JsonLines(
     "telemetry.jsonl",
     {
         "phase": "VARCHAR",
@@ -52,7 +52,7 @@ TELEMETRY = Source(
     {"telemetry": (("phase", "seconds", "scope", "metric", "value", "unit"), "true")},
 )
 
-ANSWERS = Source(
+ANSWERS = JsonLines(
     "answers.jsonl",
     {
         "type": "VARCHAR",
@@ -82,7 +82,7 @@ _KIND = (
 )
 """Latency is the response time (from the intended start) where a loop has one, else the service time."""
 
-EVENTS = Source(
+EVENTS = JsonLines(
     "events.jsonl",
     {
         "type": "VARCHAR",
@@ -142,7 +142,7 @@ EVENTS = Source(
 SOURCES = (EVENTS, TELEMETRY, ANSWERS)
 
 
-def insert(connection: DuckDBPyConnection, source: Source, trials: Sequence[tuple[str, Path]]) -> None:
+def insert(connection: DuckDBPyConnection, source: JsonLines, trials: Sequence[tuple[str, Path]]) -> None:
     """Insert the lines of one file of many trials, given as (trial_id, folder); a trial may lack the file.
 
     Raises duckdb.Error or ValueError that names the file if a line is not whole JSON or is of a wrong type.

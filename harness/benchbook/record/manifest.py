@@ -86,7 +86,7 @@ def write(where: Path, facts: dict[str, Any]) -> None:
 
 def sha256(path: Path) -> str:
     """Return the sha256 of a regular file, in hexadecimal; raise OSError for anything else."""
-    with guarded.opened(path) as file:
+    with guarded.regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

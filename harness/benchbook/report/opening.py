@@ -47,7 +47,7 @@ def open_run() -> Run:
 def shared(results: Path, run_id: str) -> Run:
     """Return a run for all pages of this process, so that it is read and judged once, over one connection."""
     run = reading.open_run(results, run_id)
-    kept.enter_context(run.opened())
+    kept.enter_context(run.connected())
     return run
 
 

@@ -46,7 +46,7 @@ def require_replaceable(paths: Iterable[Path], *, named: bool) -> None:
 
 def _is_of_a_report(path: Path) -> bool:
     try:
-        with guarded.opened(path) as file:
+        with guarded.regular(path) as file:
             head = file.read(_HEAD_BYTES)
         if head.startswith(f"{','.join(COLUMNS)}".encode()):
             return True

@@ -185,7 +185,7 @@ class Code:
         return self.text
 
 
-Cell = str | Code
+Entry = str | Code
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Table:
     """Rows of text under column names; columns in ``numeric`` are right-aligned."""
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Entry]]
     caption: str = ""
     numeric: frozenset[str] = field(default_factory=frozenset)
     stacked: bool = False
@@ -224,7 +224,7 @@ class Table:
     def _align(self, column: str) -> str:
         return ' class="num"' if column in self.numeric else ""
 
-    def _cells(self, row: Sequence[Cell]) -> str:
+    def _cells(self, row: Sequence[Entry]) -> str:
         parts = []
         for column, cell in zip(self.columns, row, strict=True):
             text = escape_html(cell)

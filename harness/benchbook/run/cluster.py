@@ -25,13 +25,13 @@ from benchbook.process import confinement, containers, launch, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.remote import ANSWER_SECONDS, Agent, Machine, Machines
 from benchbook.process.wait import until, within
-from benchbook.record.trial_record import Trial as TrialRecord
+from benchbook.record.trial_record import Trial
 from benchbook.run import benchload
 from benchbook.run.benchload import go_command, load_client
 from benchbook.run.context import Context
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import require_no_links, scratch_folder, sweep_scratch
-from benchbook.run.trial import Trial
+from benchbook.run.trial import TrialRun
 from benchbook.storage import mounting
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def find(system: str, given: dict[str, str], source: str | None) -> Program | Un
         return Unavailable(reason.message, reason.hint)
 
 
-def carry_out(task: RemoteTrial) -> tuple[TrialRecord, bytes]:
+def carry_out(task: RemoteTrial) -> tuple[Trial, bytes]:
     """Carry out one trial on this worker; return its record and its folder as an archive."""
     from distributed import get_worker
 
@@ -132,7 +132,7 @@ def carry_out(task: RemoteTrial) -> tuple[TrialRecord, bytes]:
             machines=machines,
         )
         with launch.clients_on(machines):
-            record = Trial(context, task.trial, folder).run()
+            record = TrialRun(context, task.trial, folder).run()
         record["placement"] = {
             "server": {"worker": worker.address, "host": socket.gethostname()},
             "clients": [machine.placement() for machine in machines.machines],
@@ -188,7 +188,7 @@ class _RemoteObserver:
     def trial_started(self, trial: PlannedTrial) -> None:
         """Do nothing."""
 
-    def trial_ended(self, trial: PlannedTrial, record: TrialRecord) -> None:
+    def trial_ended(self, trial: PlannedTrial, record: Trial) -> None:
         """Do nothing."""
 
     def run_ended(self) -> None:
@@ -290,7 +290,7 @@ class Cluster:
             raise self._lacking(CLIENT)
         return self._call(function, found[0], *arguments)
 
-    def carry_out(self, task: RemoteTrial, folder: Path) -> TrialRecord:
+    def carry_out(self, task: RemoteTrial, folder: Path) -> Trial:
         """Carry out a trial; its files go into ``folder``.
 
         Raise TrialFailed if a worker is lost, RequestError if the scheduler is.
@@ -319,7 +319,7 @@ class Cluster:
         finally:
             future.cancel()
         unpack(packed, folder)
-        ended: TrialRecord = record
+        ended: Trial = record
         return ended
 
     def _lost_scheduler(self) -> RequestError:

@@ -34,7 +34,7 @@ from benchbook.record.folder import (
     write_whole,
 )
 from benchbook.record.runs import left
-from benchbook.record.trial_record import Trial as TrialRecord
+from benchbook.record.trial_record import Trial
 from benchbook.run.context import Context, prepare
 from benchbook.run.description import check_same, describe, keep_declarations
 from benchbook.run.progress import Observer
@@ -46,7 +46,7 @@ from benchbook.run.scratch import (
     scratch_folder,
     sweep_scratch,
 )
-from benchbook.run.trial import Trial
+from benchbook.run.trial import TrialRun
 from benchbook.storage import mounting
 from benchbook.systems.driver import server_users
 
@@ -69,7 +69,7 @@ def connected_cluster(plan: Plan, observer: Observer) -> Iterator[Cluster | None
         cluster.close()
 
 
-def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) -> TrialRecord:
+def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) -> Trial:
     """Carry out a trial on the cluster and return its record; a lost worker fails only this trial."""
     from benchbook.run.cluster import RemoteTrial
 
@@ -79,9 +79,9 @@ def carry_out_on_cluster(context: Context, planned: PlannedTrial, folder: Path) 
     try:
         return context.cluster.carry_out(task, folder)
     except Unavailable as reason:
-        return Trial(context, planned, folder).lost("skipped", str(reason))
+        return TrialRun(context, planned, folder).lost("skipped", str(reason))
     except TrialFailed as reason:
-        return Trial(context, planned, folder).lost("failed", str(reason))
+        return TrialRun(context, planned, folder).lost("failed", str(reason))
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,9 @@ def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> Non
     place.mkdir(parents=True)
     context.observer.trial_started(trial)
     record = (
-        carry_out_on_cluster(context, trial, place) if context.cluster else Trial(context, trial, place).run()
+        carry_out_on_cluster(context, trial, place)
+        if context.cluster
+        else TrialRun(context, trial, place).run()
     )
     record = write_trial(place, record)
     if remote := objects.of(context.results):

@@ -45,7 +45,7 @@ LEAST_FREE_BYTES = 1 << 20
 """With less free space on the disk, the disk caused the failure: the run stops and can be resumed."""
 
 
-class Trial:
+class TrialRun:
     """Carries out one planned trial and creates its record."""
 
     def __init__(self, context: Context, planned: PlannedTrial, folder: Path) -> None:
@@ -326,7 +326,7 @@ def _digest(text: str) -> str:
 
 
 def record_of(
-    trial: Trial,
+    trial: TrialRun,
     status: trial_record.Status,
     reason: str | None,
     started_at: datetime,

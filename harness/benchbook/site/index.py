@@ -125,7 +125,7 @@ def _current(name: str, page: str) -> str:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """A published comparison and its rerun."""
 
     run: Run
@@ -136,7 +136,7 @@ class Comparison:
     """The claim that represents the comparison."""
 
 
-def comparisons() -> list[Comparison]:
+def comparisons() -> list[Compared]:
     """Return the published runs that rerun a publication, by its year; undated ones are last."""
     catalogue = Catalogue()
     found = []
@@ -144,7 +144,7 @@ def comparisons() -> list[Comparison]:
         publication = catalogue.publication(run.experiment)
         if publication is not None:
             claims = outcome.published_claims(run)
-            found.append(Comparison(run, publication, claims, outcome.lead(run, publication)))
+            found.append(Compared(run, publication, claims, outcome.lead(run, publication)))
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
@@ -216,7 +216,7 @@ ON_CARD = 2
 """Findings on a card; the page of the comparison has all."""
 
 
-def _findings(one: Comparison) -> list[tuple[str, str]]:
+def _findings(one: Compared) -> list[tuple[str, str]]:
     """Return label, and finding with its verdict, of the first claims that answer the question of a comparison."""
     found = conclusion.leading(one.run, one.publication)
     if not found and one.lead is not None:
@@ -230,7 +230,7 @@ def _findings(one: Comparison) -> list[tuple[str, str]]:
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def _card(one: Comparison) -> str:
+def _card(one: Compared) -> str:
     publication = one.publication
     rows = [
         ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
@@ -268,7 +268,7 @@ def strip(found: Sequence[Judgement]) -> str:
     return f'<span class="bb-strip">{"".join(items)}</span>' if items else ""
 
 
-def _every(one: Comparison) -> str:
+def _every(one: Compared) -> str:
     """Return what differs from the publication, and all claims with their verdicts, folded."""
     text = one.publication.differs
     differs = f"<p>What differs from the publication: {escape_html(text)}</p>" if text else ""
@@ -350,7 +350,7 @@ def tools() -> Cards | Markdown:
 def comparisons_table(found: Sequence[outcome.Outcome]) -> Table:
     """Return a row for each comparison with the baseline of a run."""
     rows = [[f"{one.statement}: {one.verdict}", one.ratio(), one.reason] for one in found]
-    return Table(["Comparison", "Times as good (95 % CI)", "Why"], rows, stacked=True)
+    return Table(["Compared", "Times as good (95 % CI)", "Why"], rows, stacked=True)
 
 
 def rerun() -> Markdown:

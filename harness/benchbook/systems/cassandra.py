@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
-from benchbook.systems.driver import Setting
 from benchbook.systems.inspected import Inspected
 from benchbook.systems.server import Layout, settings_text
 

@@ -21,10 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.host.texts import parse_json
 from benchbook.storage.driver import allocated, spread
-from benchbook.systems.driver import Place, Setting, TableCount
+from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
 
 FILE = "cnosdb.toml"

@@ -19,6 +19,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from benchbook.declare import plugin
 from benchbook.declare.experiment import Limits
+from benchbook.declare.level import Setting
 from benchbook.errors import unknown
 from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
@@ -35,9 +36,6 @@ def databases(clients: int) -> tuple[str, ...]:
     ('benchbook', 'benchbook_2')
     """
     return (DATABASE, *(f"{DATABASE}_{place}" for place in range(2, clients + 1)))
-
-
-Setting = str | int | float | bool
 
 
 @dataclass(frozen=True)

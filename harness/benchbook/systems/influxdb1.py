@@ -25,10 +25,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.host import temporary
 from benchbook.storage.driver import allocated, spread
-from benchbook.systems.driver import Place, Setting, TableCount
+from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, flat_keys, sections_text
 
 SETTLE_SECONDS = 900.0

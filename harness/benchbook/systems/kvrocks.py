@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from benchbook.systems.driver import Setting
+from benchbook.declare.level import Setting
 from benchbook.systems.redis import Redis
 
 RUNNING = ("num_running_compactions", "num_running_flushes", "compaction_pending", "memtable_flush_pending")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
-from benchbook.systems.driver import Setting
 from benchbook.systems.mysql import FILE, MySQL
 
 INSTALL = "mariadb-install-db"

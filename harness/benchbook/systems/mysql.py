@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.process import spawn
 from benchbook.process.http import ANSWER_SECONDS, hang_up
@@ -15,7 +16,7 @@ from benchbook.process.ordinary_user import ordinary_user
 from benchbook.process.wait import within
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
 
 FILE = "my.cnf"

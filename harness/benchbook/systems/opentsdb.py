@@ -8,11 +8,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.process import spawn
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
-from benchbook.systems.driver import Place, Setting, TableCount
+from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 LAUNCHER = Path(__file__).parent / "jvm" / "HBase.java"

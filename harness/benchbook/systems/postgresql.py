@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import secret
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest, Setting, TableCount
+from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest, TableCount
 from benchbook.systems.python_worker import PythonWorker, WorkerClient
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, count_tables, settings_text
 

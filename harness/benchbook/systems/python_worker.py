@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import benchbook
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event
 from benchbook.process import spawn
 from benchbook.process.wait import limited
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import events
-from benchbook.systems.driver import Flag, LoadRequest, Operations, Place, QueryRequest, Setting, TableCount
+from benchbook.systems.driver import Flag, LoadRequest, Operations, Place, QueryRequest, TableCount
 from benchbook.systems.server import Server
 
 ASK_SECONDS = 1800.0

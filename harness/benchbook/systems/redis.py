@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.process.http import ANSWER_SECONDS
 from benchbook.process.wait import within
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Place, Setting, TableCount
+from benchbook.systems.driver import Place, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 CONNECT_SECONDS = 5.0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
 from benchbook.process import secret
 from benchbook.process.http import Http
@@ -17,7 +18,7 @@ from benchbook.storage.driver import allocated, disks
 from benchbook.storage.local import Storage
 from benchbook.storage.s3 import S3
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.server import Layout, Server, settings_text
 
 MASTER_FILE = "master.toml"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed, nearest
 from benchbook.process.http import Http
 from benchbook.process.launch import Started
@@ -22,7 +23,7 @@ from benchbook.process.spawn import GRACE_SECONDS
 from benchbook.process.wait import until, until_unchanged
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, Place, Setting, TableCount
+from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.several_clients import one_per_database
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse.compare import Comparison, compare
 from benchbook.analyse.ratio import unpaired
 from benchbook.analyse.reason import because
+from benchbook.analyse.two_runs import TwoRuns, compare
 from benchbook.errors import RequestError
 from tests.claims import measured_run
 
@@ -32,7 +32,7 @@ def write(results: Path, run_id: str, speed: float = 1.0, *, noise: float = 0.01
     return measured_run.write(results, run_id, factors, value, **options)
 
 
-def two(tmp_path: Path, speed: float, *, across: bool = False, a: Any = None, **b: Any) -> Comparison:
+def two(tmp_path: Path, speed: float, *, across: bool = False, a: Any = None, **b: Any) -> TwoRuns:
     write(tmp_path, "a", **(a or {}))
     write(tmp_path, "b", speed, **b)
     return compare(tmp_path, "a", "b", across=across)

@@ -123,7 +123,7 @@ def test_equal_systems_have_a_winner_in_few_runs(tmp_path: Path) -> None:
         blocks=5,
     )
     run = open_run(tmp_path, "run-1")
-    with run.opened():
+    with run.connected():
         base = comparison.baseline(run)
         assert base is not None
         assert base.system == systems[0]

@@ -64,7 +64,7 @@ def test_a_refused_file_closes_no_descriptor_twice(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for odd in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
         with pytest.raises(OSError, match=r".") as caught:
-            guarded.opened(odd)
+            guarded.regular(odd)
         with (tmp_path / "other").open("wb") as other:
             del caught
             gc.collect()

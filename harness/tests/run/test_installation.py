@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.run.trial import Trial
+from benchbook.run.trial import TrialRun
 
 
-def trial(benchload: Path) -> Trial:
-    made = object.__new__(Trial)
+def trial(benchload: Path) -> TrialRun:
+    made = object.__new__(TrialRun)
     made.context = SimpleNamespace(benchload=benchload, plan=SimpleNamespace(run_id="quickstart-1"))  # type: ignore[assignment]
     return made
 

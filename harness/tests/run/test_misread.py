@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.errors import TrialFailed
 from benchbook.process.launch import Program
-from benchbook.run.trial import Trial
+from benchbook.run.trial import TrialRun
 from benchbook.systems.driver import Place, driver
 
 SYSTEMS = ("influxdb1", "cnosdb", "elasticsearch", "questdb", "victoriametrics", "opentsdb", "clickhouse")
@@ -32,7 +32,7 @@ def test_an_answer_of_another_form_is_named(name: str, web: Any, tmp_path: Path)
     for folder in ("data", "config", "logs"):
         (tmp_path / folder).mkdir()
     program = Program(name, "1.0", "given", path=None, url=web.url)
-    trial = object.__new__(Trial)
+    trial = object.__new__(TrialRun)
     trial.folder, trial.context = tmp_path, SimpleNamespace(folder=tmp_path)  # type: ignore[assignment]
     place = Place(
         program, "vanilla", {}, tmp_path / "data", tmp_path / "config", tmp_path / "logs", processes=tmp_path
@@ -67,7 +67,7 @@ def test_an_error_of_other_code_is_still_the_harness(tmp_path: Path, web: Any) -
         tmp_path,
         tmp_path,
     )
-    trial = object.__new__(Trial)
+    trial = object.__new__(TrialRun)
     trial.folder, trial.context = tmp_path, SimpleNamespace(folder=tmp_path)  # type: ignore[assignment]
     trial.driver = one = driver("influxdb1", place)
     with pytest.raises(AttributeError):

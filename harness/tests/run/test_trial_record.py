@@ -113,7 +113,7 @@ def test_the_digest_of_a_configuration_depends_on_its_text(monkeypatch: pytest.M
         driver: Any = SimpleNamespace(configure=lambda: texts, version=lambda: "1", processes=list)
         place: Any = SimpleNamespace(host="127.0.0.1", program=SimpleNamespace(url=None))
         confined: Any = SimpleNamespace(server=contextlib.nullcontext, check=lambda *_: None)
-        trial.Trial._start(one, driver, place, confined)
+        trial.TrialRun._start(one, driver, place, confined)
         return str(one.config_digest)
 
     assert started({"a.conf": "cache = 1"}) == started({"a.conf": "cache = 1"})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, compare, comparison
+from benchbook.analyse import claims, comparison, two_runs
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.report.table import Table
@@ -78,7 +78,7 @@ def test_compare_shows_the_typical_values_of_the_page(results: Path) -> None:
         for phase, metric in run.pairs()
         for one in comparison.estimates(run, phase, metric)
     }
-    changes = compare.compare(results, ours, theirs, across=True).changes
+    changes = two_runs.compare(results, ours, theirs, across=True).changes
     assert changes
     for one in changes:
         assert one.a == typical[one.cell.partition(" → ")[0], one.phase, one.metric]

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from benchbook.analyse import limits, quantity, same_work
-from benchbook.analyse.answers import Difference
+from benchbook.analyse.answers import Disagreement
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
@@ -234,7 +234,7 @@ def _moment(key: tuple[object, object]) -> str:
     return f"{shown} {host}" if host else shown
 
 
-def _side(place: Difference, side: object) -> str:
+def _side(place: Disagreement, side: object) -> str:
     """Return the text of one side of a difference; for a row that one side lacks, the values next to its key."""
     if place.what != "row":
         return _value(side)

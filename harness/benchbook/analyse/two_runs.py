@@ -91,7 +91,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TwoRuns:
     """The result of comparing two runs."""
 
     a: str
@@ -104,7 +104,7 @@ class Comparison:
     """Notes for the reader of the numbers."""
 
 
-def compare(results: Path, a: str, b: str, *, across: bool = False, every: bool = False) -> Comparison:
+def compare(results: Path, a: str, b: str, *, across: bool = False, every: bool = False) -> TwoRuns:
     """Compare run ``b`` with run ``a``.
 
     Compare the main metrics, or with ``every`` all that have a direction. ``across`` allows different data,
@@ -117,14 +117,14 @@ def compare(results: Path, a: str, b: str, *, across: bool = False, every: bool 
             f"Name two different runs. `{command('aa EXPERIMENT')}` compares each system with itself.",
         )
     one = Run(results, a)
-    with one.opened() as connection:
+    with one.connected() as connection:
         two = Run(results, b, connection)
         one.require()
         two.require()
         return _compared(one, two, across, every)
 
 
-def _compared(one: Run, two: Run, across: bool, every: bool) -> Comparison:
+def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
     a, b = one.run_id, two.run_id
     theirs = set(two.pairs())
     pairs = [pair for pair in one.pairs() if pair in theirs and (every or is_main(pair[1]))]
@@ -147,7 +147,7 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> Comparison:
     faults = _answers(answers[0], answers[1], matched)
     made = [_change(one, two, cells, pair) for cells in matched for pair in pairs]
     changes = _judged([change for change in made if change is not None], faults)
-    return Comparison(
+    return TwoRuns(
         a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
     )
 
