@@ -74,9 +74,13 @@ def ratio(
     2.0
     >>> ratio({0: 2.0}, {0: 1.0, 1: 1.0}).reason.code
     'few-pairs'
+    >>> ratio({0: 2.0, 1: 3.0}, {0: 0.0, 1: 0.0}).reason.code
+    'all-zero'
     """
     if any(value < 0 or not math.isfinite(value) for value in [*above.values(), *below.values()]):
         return Ratio(None, None, None, 0, reason=because("negative-value"))
+    if above and below and any(above.values()) != any(below.values()):
+        return Ratio(None, None, None, 0, reason=because("all-zero"))
     return of_logs(list(log_ratios(above, below).values()), prior, noise)
 
 

@@ -23,6 +23,7 @@ CODES = {
     "no-values": "One side has no trials.",
     "negative-value": "A value is negative, or not a number.",
     "zero-value": "A value is not above zero.",
+    "all-zero": "All values of one side are zero, so there is no ratio.",
     # All cases of a claim.
     "cases": "The verdict on `cases` cases, which must hold in `needed` (all, most, any) of them: how each was judged.",
     "alone": "On their own, enough cases have this `verdict`; tested together, they do not.",

@@ -367,6 +367,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "no-values": "one side has no trials",
     "negative-value": "a value is negative, or not a number",
     "zero-value": "a value is not above zero",
+    "all-zero": "all values of one side are zero",
     "cases": _cases,
     "alone": "on their own, enough are {verdict}, but not when all are tested together at 5 %",
     "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {_by_level(facts)}",

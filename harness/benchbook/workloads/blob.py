@@ -20,7 +20,7 @@ from benchbook.declare.workload import LoopOptions, Metric, Rate, Words, Workloa
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
-from benchbook.measure.rate import per_second
+from benchbook.measure.rate import to_last_answer
 from benchbook.plan.plan import PlannedTrial
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
     """Return the metrics of a phase; an operation on several objects is one transaction."""
     duration = float(summary["duration_ns"]) / 1e9
     operations, objects = float(summary["operations"]), float(summary["rows"])
-    rate = per_second(summary)
+    rate = to_last_answer(summary)
     found = [
         Measurement(phase, "objects_per_second", objects * rate),
         Measurement(phase, "operations_per_second", operations * rate),

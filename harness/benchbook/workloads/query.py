@@ -15,7 +15,7 @@ from benchbook.declare.toml import Positive
 from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
-from benchbook.measure.rate import per_second
+from benchbook.measure.rate import to_last_answer
 from benchbook.plan.plan import PlannedTrial
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
     """Return the metrics of a query phase; percentiles come from the merged histograms of its timed operations."""
     operations = float(summary["operations"])
     found = [
-        Measurement(phase, "queries_per_second", operations * per_second(summary)),
+        Measurement(phase, "queries_per_second", operations * to_last_answer(summary)),
         Measurement(phase, "queries", operations),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
     ]

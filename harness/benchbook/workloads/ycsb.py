@@ -27,7 +27,7 @@ from benchbook.declare.toml import Positive
 from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
-from benchbook.measure.rate import per_second
+from benchbook.measure.rate import to_last_answer
 from benchbook.plan.plan import PlannedTrial
 
 if TYPE_CHECKING:
@@ -149,10 +149,11 @@ def run(steps: Steps, phase: str, options: YcsbOptions) -> None:
 
 def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
     """Return the metrics of a phase; latency is that of all operations, and the tail also that of each kind."""
+    rate = to_last_answer(summary)
     found = [
-        Measurement(phase, "operations_per_second", float(summary["operations"]) * per_second(summary)),
+        Measurement(phase, "operations_per_second", float(summary["operations"]) * rate),
         Measurement(phase, "operations", float(summary["operations"])),
-        Measurement(phase, "records_per_second", float(summary["rows"]) * per_second(summary, "rows")),
+        Measurement(phase, "records_per_second", float(summary["rows"]) * rate),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
         *open_loop(phase, summary),
         *latency(phase, histograms),

@@ -45,14 +45,21 @@ def test_one_method_serves_every_number_of_trials(count: int) -> None:
 
 def test_a_value_of_zero_counts_as_the_worst_and_is_not_dropped() -> None:
     ones = dict.fromkeys(range(4), 1.0)
-    one, all_of_them = ratio({**ones, 3: 0.0}, ones), ratio(dict.fromkeys(range(4), 0.0), ones)
+    one = ratio({**ones, 3: 0.0}, ones)
     assert one.trials == 4
     assert one.low is not None
     assert one.low < 1e-4  # the interval holds it
-    assert all_of_them.value == pytest.approx(math.exp(-10))
-    assert all_of_them.high == pytest.approx(math.exp(-10))
     other = ratio(ones, {**ones, 3: 0.0}).inverse()
     assert (other.value, other.low, other.high) == pytest.approx((one.value, one.low, one.high))
+
+
+def test_a_side_of_only_zeros_has_no_ratio() -> None:
+    ones, zeros = dict.fromkeys(range(4), 1.0), dict.fromkeys(range(4), 0.0)
+    for found in (ratio(zeros, ones), ratio(ones, zeros)):
+        assert (found.value, found.low, found.high) == (None, None, None)
+        assert found.reason is not None
+        assert found.reason.code == "all-zero"
+    assert ratio(zeros, zeros).value == 1  # no rows refused on either side
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from benchbook.measure.operations import latency
+from benchbook.workloads import query
 
 
 def histogram(kind: str, operation: str, *milliseconds: int) -> dict[str, Any]:
@@ -44,3 +45,11 @@ def test_a_percentile_needs_ten_operations_beyond_it() -> None:
     assert "latency_p95" in enough
     assert {"latency_p50", "latency_p90", "latency_max", "latency_mean"} <= few.keys()
     assert "latency_p99" not in enough
+
+
+def test_a_query_longer_than_its_phase_has_the_rate_of_its_length() -> None:
+    summary = {
+        "operations": 3, "drained_operations": 3, "window_ns": 10**9, "duration_ns": 6 * 10**9, "errors": 0,
+    }  # fmt: skip
+    values = {one.metric: one.value for one in query.measurements("q", summary, [])}
+    assert values["queries_per_second"] == 0.5
