@@ -17,6 +17,7 @@ from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Numbers
 from benchbook.analyse.verdict import Verdict
+from benchbook.declare.level import same
 from benchbook.declare.metric import describe
 
 # What a cell's trials say about one metric: every value, and the typical one with its interval.
@@ -186,10 +187,11 @@ class Versus:
 
 
 def baseline(run: Run) -> Cell | None:
-    """Return the cell that the others are compared with: the first of the system that the experiment declares first.
+    """Return the cell that the others are compared with: that of the levels that were given or declared first.
 
-    The declaration chooses it, not the data: the slowest of several equal systems would differ from the others by
-    selection alone. Of embedded systems and servers it is the more numerous kind's, because the two are not ranked.
+    The request chooses it, not the data or the order of trials: the slowest of several equal systems would differ from
+    the others by selection alone. Of embedded systems and servers it is the more numerous kind's, because the two are
+    not ranked.
     """
     measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
@@ -197,9 +199,20 @@ def baseline(run: Run) -> Cell | None:
     kinds = [run.embedded(cell.system) for cell in measured]
     most = kinds.count(True) * 2 > len(kinds) if kinds.count(True) * 2 != len(kinds) else kinds[0]
     alike = [cell for cell, kind in zip(measured, kinds, strict=True) if kind == most]
-    levels = (run.declared.get("factors") or {}).get("system") or []
-    order = {str(system): place for place, system in enumerate(levels)}
-    return min(alike, key=lambda cell: order.get(cell.system, len(order)))
+    asked = run.facts("planned").get("factors")
+    if not isinstance(asked, dict):  # an older run
+        asked = {"system": (run.declared.get("factors") or {}).get("system")}
+
+    def place(cell: Cell) -> list[int]:
+        return [_place(cell.levels.get(factor, ""), levels) for factor, levels in asked.items()]
+
+    return min(alike, key=place)
+
+
+def _place(level: str, levels: object) -> int:
+    """Return the place of a level in a recorded list; one that is not in it comes last."""
+    held = levels if isinstance(levels, list) else []
+    return next((at for at, one in enumerate(held) if same(level, one)), len(held))
 
 
 def mixed(run: Run, pair: Versus) -> bool:

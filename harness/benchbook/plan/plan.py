@@ -8,7 +8,7 @@ import math
 import random
 import secrets
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -146,6 +146,8 @@ class Plan:
     given: dict[str, str]
     """Programs or servers from ``--system NAME=PATH-or-URL``."""
     trials: list[PlannedTrial]
+    factors: Factors = field(default_factory=dict)
+    """Factor → its levels, in the order in which they were declared or given with ``--set``; empty in older plans."""
     schema: int = SCHEMA
     sequential: dict[str, Any] | None = None
     """The design of a run that continues until its claims are decided (``plan.sequential``)."""
@@ -284,6 +286,7 @@ def plan(
         phases=_phases(experiment, profile),
         given=given or {},
         trials=planned,
+        factors=levels,
     )
 
 

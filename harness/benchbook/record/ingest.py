@@ -137,8 +137,10 @@ def of_run(run: dict[str, Any], plan: dict[str, Any]) -> Rows:
 
 
 def _planned(run_id: str, plan: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Return the facts of a run that plan.json alone has: its phases and the declaration of its dataset."""
-    return [(run_id, "planned", key, text(plan[key])) for key in ("dataset", "phases") if key in plan]
+    """Return the facts of a run that plan.json alone has: phases, factors and the declaration of its dataset."""
+    return [
+        (run_id, "planned", key, text(plan[key])) for key in ("dataset", "phases", "factors") if key in plan
+    ]
 
 
 def _entries(topic: Any) -> Iterable[tuple[str, Any]]:

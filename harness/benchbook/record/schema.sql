@@ -29,7 +29,7 @@ CREATE TABLE runs (
 -- Everything else that is known about a run: one row for each entry of each part of run.json.
 CREATE TABLE run_facts (
     run_id VARCHAR NOT NULL,  -- Run the fact belongs to.
-    topic VARCHAR NOT NULL,   -- Part of run.json: provenance, host, controls, dataset, programs, …; planned is the dataset and phases of plan.json.
+    topic VARCHAR NOT NULL,   -- Part of run.json: provenance, host, controls, dataset, programs, …; planned is the dataset, phases and factors of plan.json.
     key VARCHAR NOT NULL,     -- Entry in that part: name of the fact, control or system, or place in a list.
     value VARCHAR             -- The entry as JSON; read a part with value ->> '$.key'.
 );

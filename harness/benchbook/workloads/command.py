@@ -51,7 +51,7 @@ class CommandOptions(Options):
     tool: Name
     """The tool of this cell; usually a factor."""
     commands: dict[Name, Text] = Field(min_length=1)
-    """Tool → its shell command. The report shows a tool that is not on PATH as missing."""
+    """Tool → its command, for bash with ``pipefail``. The report shows a tool that is not on PATH as missing."""
     runs: Annotated[int, Field(ge=2)] = 5
     """Timed runs of the command in one trial."""
     warmup: Annotated[int, Field(ge=0)] = 1
@@ -105,6 +105,8 @@ def _placeholders(tool: str, command: str) -> list[str]:
 
 
 HYPERFINE = "hyperfine"
+PIPEFAIL = "set -o pipefail"
+"""A pipe fails if any of its programs does; the status of the last alone would hide that nothing was generated."""
 
 ENV_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 """A word before a program that sets an environment variable for it."""
@@ -209,8 +211,9 @@ def time_runs(text: str, options: CommandOptions, name: str, folder: Path, regis
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
     running = spawn.start(
         [
-            HYPERFINE, "--style=basic", "--shell=sh", f"--runs={options.runs}", f"--warmup={options.warmup}",
-            f"--export-json={export}", f"exec 2>>{shlex.quote(str(log))}; {{ {text}; }} {_output(options)}",
+            HYPERFINE, "--style=basic", "--shell=bash", f"--runs={options.runs}", f"--warmup={options.warmup}",
+            f"--export-json={export}",
+            f"{PIPEFAIL}; exec 2>>{shlex.quote(str(log))}; {{ {text}; }} {_output(options)}",
         ],
         name=name, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
@@ -224,7 +227,9 @@ def time_runs(text: str, options: CommandOptions, name: str, folder: Path, regis
 def lines(text: str) -> int:
     """Run a command once and return the number of lines that it prints."""
     counted = 0
-    with subprocess.Popen(["sh", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+    with subprocess.Popen(
+        ["bash", "-c", f"{PIPEFAIL}; {text}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as running:
         assert running.stdout is not None
         while part := running.stdout.read(1 << 20):
             counted += part.count(b"\n")

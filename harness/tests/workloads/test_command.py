@@ -26,7 +26,7 @@ def hyperfine(tmp_path, monkeypatch):
     program.parent.mkdir()
     program.write_text(
         "#!/bin/sh\nfor last; do case $last in --export-json=*) out=${last#*=};; esac; done\n"
-        f'sh -c "$last" || exit 1\necho \'{json.dumps(exported)}\' > "$out"\n'
+        f'bash -c "$last" || exit 1\necho \'{json.dumps(exported)}\' > "$out"\n'
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
@@ -125,3 +125,10 @@ def test_the_dataset_is_written_with_its_size_where_a_command_asks_for_it(tmp_pa
 def test_only_a_server_that_counts_can_be_asked_what_it_received():
     with pytest.raises(TrialFailed, match="null-server"):
         command.received(object())
+
+
+def test_a_pipe_of_which_any_program_fails_has_no_time(hyperfine, tmp_path):
+    with pytest.raises(TrialFailed, match="load ours failed"):
+        command.time_runs("false | cat", options(), "load ours", tmp_path, None)
+    with pytest.raises(TrialFailed, match="exited with code 1"):
+        command.lines("false | cat")
