@@ -41,6 +41,7 @@ _KIND_OF: dict[str, Kind] = {
     "server_rss_peak_bytes": "memory",
     "disk_bytes": "size", "bytes_per_value": "size", "bytes_per_row": "size",
     "latency_p99": "tail", "latency_p50": "speed", "latency_mean": "speed",
+    "seconds": "speed", "acknowledged_seconds": "speed",
 }  # fmt: skip
 USED: tuple[Kind, ...] = ("processor time", "memory", "size")
 """Classes that tables do not show by default."""
@@ -55,7 +56,7 @@ def kind_of(metric: str) -> Kind | None:
     >>> kind_of("rows_per_second"), kind_of("disk_bytes"), kind_of("retries")
     ('speed', 'size', None)
     """
-    return _KIND_OF.get(metric, "speed" if metric.endswith("per_second") else None)
+    return _KIND_OF.get(metric, "speed" if "per_second" in metric else None)
 
 
 @dataclass(frozen=True)
@@ -128,16 +129,16 @@ class _Collected:
     flushes: float = 0.0
 
 
-def cases(experiment: str, runs: Sequence[tuple[int, Run]]) -> list[Case]:
+def cases(experiment: str, runs: Sequence[tuple[int, Run]], *, of_claims: bool = False) -> list[Case]:
     """Return the cases of an experiment, from its runs with the number of their processor.
 
     Every pair of setups that a page compares gives a case for each metric of ``KINDS``, and each case of a claim gives
-    one more, with its expectation.
+    one more, with its expectation. With ``of_claims``, only these are made.
     """
     made: dict[Hashable, _Collected] = {}
     for processor, run in runs:
         with run.connected():
-            for key, one, measured, flushes in _of_run(experiment, processor, run):
+            for key, one, measured, flushes in _of_run(experiment, processor, run, of_claims):
                 held = made.setdefault(key, _Collected(one))
                 held.found.append(measured)
                 held.flushes = max(held.flushes, flushes)
@@ -153,14 +154,16 @@ def _finished(one: _Collected) -> Case:
     )  # fmt: skip
 
 
-def _of_run(experiment: str, processor: int, run: Run) -> Iterator[tuple[Hashable, Case, Measured, float]]:
+def _of_run(
+    experiment: str, processor: int, run: Run, of_claims: bool
+) -> Iterator[tuple[Hashable, Case, Measured, float]]:
     """Yield each case of a run: its key, the case without results, its result, and flushes per second."""
     metrics = [
         (pair, kind)
         for pair in run.pairs()
         if pair[0] in _phases(run) and (kind := kind_of(pair[1])) and (is_main(pair[1]) or kind in USED)
     ]
-    for above, below in _compared(run):
+    for above, below in [] if of_claims else _compared(run):
         for pair, kind in metrics:
             yield from _one(experiment, processor, run, kind, (above, below), pair)
     declared = {one.id: one for one in claims.declared(run)[0]}

@@ -13,7 +13,7 @@ from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import sentence
-from benchbook.report import claim, conclusion, history, opening
+from benchbook.report import across, claim, conclusion, history, opening
 from benchbook.report.charts import forest
 from benchbook.report.claim import Shown
 from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
@@ -35,8 +35,10 @@ TWO = "Two processors show little about others, so the CI of their mean is wide.
 
 
 def section(run: Run) -> Block | None:
-    """Return the section on all published runs of an experiment; None, which shows nothing, if there is only one."""
-    parts = [one for one in (_on_processors(run), history.section(run)) if one is not None]
+    """Return the section on all published runs of an experiment; None if there is nothing to show."""
+    parts = [
+        one for one in (_on_processors(run), across.section(run), history.section(run)) if one is not None
+    ]
     if not parts:
         return None
     return Block("".join(one.markup for one in parts), "\n\n".join(one.markdown for one in parts))

@@ -34,6 +34,7 @@ from benchbook.site.published import Published
 FIXED = (
     ("index", "Comparisons"),
     ("methods", "Methods"),
+    ("replication", "Replication"),
     ("systems", "Systems"),
     ("defects", "Known defects"),
 )

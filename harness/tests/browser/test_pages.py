@@ -12,8 +12,8 @@ import pytest
 from tests.browser import chromium
 from tests.site import checkout as making
 
-PAGES = ("index", "methods", "systems", "defects", "quickstart", "quickstart-data", "report")
-CHARTS = {"index": 0, "methods": 0, "systems": 0, "defects": 1}
+PAGES = ("index", "methods", "replication", "systems", "defects", "quickstart", "quickstart-data", "report")
+CHARTS = {"index": 0, "methods": 0, "replication": 1, "systems": 0, "defects": 1}
 """Charts of the pages that have a known number of them; the others have at least three."""
 
 

@@ -15,7 +15,7 @@ from benchbook.site import index, place, render
 from tests.report.parsed import Page
 from tests.site import checkout as making
 
-PAGES = ("index", "methods", "systems", "defects", "quickstart", "quickstart-data")
+PAGES = ("index", "methods", "replication", "systems", "defects", "quickstart", "quickstart-data")
 
 
 @pytest.fixture
