@@ -108,7 +108,7 @@ def catch_up(results: Path, say: Say = tell) -> int:
     if not runs:
         return 0
     with open(results, read_only=True, say=say) as connection:
-        trials = {str(row[0]) for row in connection.execute("SELECT trial_id FROM trials").fetchall()}
+        trials = _trial_ids(connection)
         stated = "SELECT run_id, finished_at IS NOT NULL FROM runs"
         entered = {str(row[0]): bool(row[1]) for row in connection.execute(stated).fetchall()}
     missing = {
@@ -132,6 +132,16 @@ def run_ids(results: Path) -> set[str]:
     """Return the ids of the runs in a database that exists."""
     with open(results, read_only=True) as connection:
         return {str(row[0]) for row in connection.execute("SELECT run_id FROM runs").fetchall()}
+
+
+def trial_ids(results: Path) -> set[str]:
+    """Return the ids of all trials in a database that exists."""
+    with open(results, read_only=True) as connection:
+        return _trial_ids(connection)
+
+
+def _trial_ids(connection: DuckDBPyConnection) -> set[str]:
+    return {str(row[0]) for row in connection.execute("SELECT trial_id FROM trials").fetchall()}
 
 
 def _finished(run: Path) -> bool | None:

@@ -116,8 +116,9 @@ def _write(
     try:
         shutil.rmtree(beside, ignore_errors=True)
         copied = stage / "runs" / found.run_id
-        _copy(found.path, copied, private)
+        whole = _copy(found.path, copied, private, say)
         database.enter(stage, copied, say)
+        _require_all(whole, stage, found)
         (made / folder.TABLES_FOLDER).mkdir(parents=True)
         kept = fill(stage, made)
         for name in parts:
@@ -159,8 +160,8 @@ def _sweep(parent: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
-    """Copy what an import needs of a run folder; with a scrubber, every file through it."""
+def _copy(source: Path, target: Path, private: Scrubber | None, say: Say) -> set[str]:
+    """Copy what an import needs of a run folder, scrubbed if ``private``; return the ids of trials that are whole."""
     target.mkdir(parents=True)
     parts = (*PARTS, folder.TABLES_FOLDER) if folder.from_tables(source) else PARTS
     linked = [one for one in (source, *(source / name for name in parts)) if guarded.is_link(one)]
@@ -169,27 +170,52 @@ def _copy(source: Path, target: Path, private: Scrubber | None) -> None:
             f"{linked[0]} is a link: an export holds only what is in the run's folder.",
             "Put the files themselves there, or remove the link.",
         )
-    for name in parts:
-        for path in sorted((source / name).rglob("*")) if (source / name).is_dir() else [source / name]:
+    odd = []
+    for part in parts:
+        below = (source / part).is_dir()
+        for found in sorted(guarded.files_below(source / part)) if below else [str(source / part)]:
+            path = Path(found)
+            if not manifest.is_below(path.relative_to(source).as_posix()):
+                odd.append(path.relative_to(source).as_posix())
+                continue
             if path.is_symlink() or not path.is_file() or _is_unfinished(path, source):
                 continue
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             if private:
-                private.file(path, place)
+                (Scrubber() if part == "declared" else private).file(path, place)
             else:
                 shutil.copyfile(path, place)
-    if private:
-        for trial in folder.trial_folders(source):
-            _restate(trial, target / trial.relative_to(source))
+    if odd:
+        say(f"Left out: {manifest.some(odd)}: an export holds no file with such a name.")
+    trials = folder.trial_folders(source)
+    return {whole for trial in trials if (whole := _restate(trial, source, target, private))}
 
 
-def _restate(trial: Path, copied: Path) -> None:
-    """State the digests of a trial's scrubbed files; those of a damaged one stay, so that it is found."""
-    with contextlib.suppress(ValueError):
-        if trial_json.read(trial, whole=True).get("files") is not None:
-            record = folder.read_object(copied / folder.TRIAL_FILE)
-            folder.write_json(copied / folder.TRIAL_FILE, {**record, "files": evidence.state(copied)})
+def _restate(trial: Path, source: Path, target: Path, private: Scrubber | None) -> str | None:
+    """State the digests of a trial's scrubbed files, and return its id if it is whole.
+
+    The digests of a damaged one stay, so that it is found.
+    """
+    try:
+        stated = trial_json.read(trial, whole=True)
+    except ValueError:
+        return None
+    copied = target / trial.relative_to(source)
+    if private and stated.get("files") is not None:
+        record = folder.read_object(copied / folder.TRIAL_FILE)
+        folder.write_json(copied / folder.TRIAL_FILE, {**record, "files": evidence.state(copied)})
+    return stated["trial_id"]
+
+
+def _require_all(whole: set[str], stage: Path, found: Run) -> None:
+    """Raise RequestError if trials of the run's database, whose files are whole, are not in that of the export."""
+    if lost := sorted(whole & database.trial_ids(found.path.parent.parent) - database.trial_ids(stage)):
+        raise RequestError(
+            f"The export would lack {len(lost)} of {found.done} trials, such as {lost[0]}: their copies without private"
+            " names are invalid. Nothing was written.",
+            f"Export the run with its names: {command(f'export {found.run_id} --private')}",
+        )
 
 
 def _is_unfinished(path: Path, run: Path) -> bool:

@@ -3,6 +3,9 @@
 Removed are the names of user and host, absolute paths outside the system folders (their last part stays), the folder
 given with ``--results``, and the host in the address of a given server. The facts of the machine stay, and so does
 the digest that identifies runs of one machine without naming it.
+
+A machine may have the name of a phase, such as ``load``. Names of user and host are therefore replaced only in free
+texts (``FREE``), and in no value that Benchbook defines.
 """
 
 from __future__ import annotations
@@ -16,13 +19,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.record import folder
+
 SYSTEM_FOLDERS = ("proc", "sys", "dev", "etc", "usr", "nix", "lib", "bin", "sbin", "boot")
 """First parts of paths that are the same on many machines, and so are not private."""
 PATH = re.compile(r"(?<![\w:/.~…<%+\\-])/(?!/)((?:[\w.@+~,=-]+/)+)([\w.@+~,=-]*)")
 """An absolute path of at least two parts, but neither the path of an address nor a closing tag."""
 ADDRESS = re.compile(r"(\w+://)([^/\s\"'@]+@)?([^/\s:\"']+)")
-HISTOGRAM = re.compile(r'("(?:histogram|encoded)"\s*:\s*"[^"]*")')
-"""Base64, which can contain anything that looks like a path."""
+HISTOGRAMS = ("histogram", "encoded")
+"""Keys of base64, which can contain anything that looks like a path."""
+FREE = frozenset({
+    "argv", "cluster", "container", "detail", "expected", "fix", "found", "git_detail", "given", "host", "image",
+    "message", "path", "placement", "reason", "storage_facts", "unmeasured", "url", "wanted",
+})  # fmt: skip
+"""Keys of free texts in Benchbook's own files, each with all that is below it; other files are free as a whole."""
+OWN = (folder.RUN_FILE, folder.PLAN_FILE, folder.TRIAL_FILE, "events.jsonl")
+"""Files that hold fields of Benchbook."""
 DATA = ("answers.jsonl", "telemetry.jsonl")
 """Files of a trial that hold only numbers and generated data; digests were made from their bytes."""
 NUMBERS = ".parquet"
@@ -57,26 +69,32 @@ class Scrubber:
             scrubbed = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", replacement, scrubbed)
         return scrubbed
 
-    def value(self, value: Any) -> Any:
-        """Return a JSON value with every text in it scrubbed and the hosts of given servers removed.
+    def value(self, value: Any, *, free: bool = False) -> Any:
+        """Return a JSON value without private names and paths, and without the hosts of given servers.
+
+        Names are replaced below keys in ``FREE`` alone, or everywhere if the value is ``free``.
 
         >>> Scrubber().value({"argv": ["run", "x", "--results", "../mine", "--profile", "quick"]})
         {'argv': ['run', 'x', '--profile', 'quick']}
+        >>> Scrubber((("load", "HOST"),)).value({"phase": "load", "message": "no answer of load"})
+        {'phase': 'load', 'message': 'no answer of HOST'}
         """
         if isinstance(value, str):
-            return self.text(value)
+            return self.text(value) if free or PATH.sub(_shortened, value) != value else value
         if isinstance(value, list):
-            return [self.value(one) for one in value]
+            return [self.value(one, free=free) for one in value]
         if isinstance(value, dict):
-            return {self.text(key): self._entry(key, one) for key, one in value.items()}
+            return {self.value(key): self._entry(key, one, free or key in FREE) for key, one in value.items()}
         return value
 
-    def _entry(self, key: str, value: Any) -> Any:
+    def _entry(self, key: str, value: Any, free: bool) -> Any:
         if key == "argv" and isinstance(value, list):
             return [self.text(_hostless(word)) for word in _without_results(map(str, value))]
         if key == "url" and isinstance(value, str):
             return self.text(_hostless(value))
-        return self.value(value)
+        if key in HISTOGRAMS:
+            return value
+        return Scrubber().value(value) if key == "declared" else self.value(value, free=free)
 
     def file(self, source: Path, target: Path) -> None:
         """Copy a file, scrubbed: JSON by its values, anything else as text; bytes that are not text stay.
@@ -86,18 +104,27 @@ class Scrubber:
         content = source.read_bytes()
         if source.name in DATA or source.suffix == NUMBERS or source.parent.name == "queries":
             target.write_bytes(content)
-            return
-        if source.suffix == ".json":
-            try:
-                value = self.value(json.loads(content))
-                target.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-                return
-            except ValueError:
-                pass
-        written = content.decode("utf-8", "surrogateescape")
-        parts = HISTOGRAM.split(written) if source.suffix == ".jsonl" else [written]
-        parts[::2] = [self.text(part) for part in parts[::2]]
-        target.write_bytes("".join(parts).encode("utf-8", "surrogateescape"))
+        elif source.suffix == ".json":
+            target.write_bytes(self._json(content, source.name not in OWN, indent=1) + b"\n")
+        elif source.suffix == ".jsonl":
+            lines = content.split(b"\n")
+            target.write_bytes(b"\n".join(self._json(line, source.name not in OWN) for line in lines))
+        else:
+            target.write_bytes(self._bytes(content))
+
+    def _json(self, content: bytes, free: bool, indent: int | None = None) -> bytes:
+        """Return JSON scrubbed by its values, or as text if it is none; a line that holds nothing private stays."""
+        if indent is None and self._bytes(content) == content:
+            return content
+        try:
+            value = self.value(json.loads(content), free=free)
+            separators = None if indent else (",", ":")
+            return json.dumps(value, indent=indent, ensure_ascii=False, separators=separators).encode()
+        except (ValueError, RecursionError):
+            return self._bytes(content)
+
+    def _bytes(self, content: bytes) -> bytes:
+        return self.text(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
 def scrubber() -> Scrubber:

@@ -134,9 +134,12 @@ def test_an_export_states_the_files_that_it_holds(
     ended: tuple[Path, str], tmp_path: Path, said: list[str], private: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, run_id = ended
-    monkeypatch.setattr(export, "scrubber", lambda: Scrubber((("load", "XXXX"),)))  # in all events
-    made = export.export_run(results, run_id, tmp_path / "made", private=private, say=said.append)
+    monkeypatch.setattr(export, "scrubber", lambda: Scrubber((("babbage", "XXXX"),)))
     place = results / "runs" / run_id / "trials" / "0002"
+    with (place / "events.jsonl").open("a") as events:
+        events.write('{"phase":"load","type":"error","kind":"timeout","message":"no answer of babbage"}\n')
+    folder.write_trial(place, folder.read_object(place / folder.TRIAL_FILE))
+    made = export.export_run(results, run_id, tmp_path / "made", private=private, say=said.append)
     exported = made / "trials" / "0002"
     same = (exported / "events.jsonl").read_bytes() == (place / "events.jsonl").read_bytes()
     assert same is private

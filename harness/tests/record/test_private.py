@@ -6,9 +6,11 @@ import doctest
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from benchbook.record import export, private
+from benchbook.errors import RequestError
+from benchbook.record import export, manifest, private
 from benchbook.record.private import Scrubber
 
 
@@ -100,3 +102,74 @@ def test_the_research_object_describes_what_is_there(recorded, tmp_path):
     used = {one["@id"] for one in graph["#run"]["instrument"]}
     assert used == {"#benchbook", "#system-duckdb", "#system-sqlite"}
     assert Path(output / "environment.json").is_file()
+
+
+DEFINED = {
+    "trials": ["trial_id", "experiment", "profile", "system", "arm", "storage", "cell", "status"],
+    "levels": ["factor", "level"],
+    "phases": ["phase", "workload"],
+    "measurements": ["phase", "metric", "value", "unit", "direction"],
+    "histograms": ["phase", "operation", "kind"],
+    "checks": ["kind", "name", "ok"],
+    "run_facts": ["topic", "key"],
+}
+
+
+@pytest.mark.parametrize("publish", [False, True])
+def test_a_machine_with_a_name_of_benchbook_changes_no_number(
+    recorded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, publish: bool
+) -> None:
+    results, run_id = recorded
+    whole = export.export_run(results, run_id, tmp_path / "whole", private=True) / "tables"
+    words = {
+        word
+        for table, columns in DEFINED.items()
+        for row in pl.read_parquet(whole / f"{table}.parquet").select(columns).iter_rows()
+        for word in row
+        if isinstance(word, str) and len(word) >= private.SHORTEST
+    }
+    assert {"load", "rows_per_second", "ok", "sqlite", "vanilla", "groupby"} - words <= {"ok"}
+    names = tuple((word, "HOST") for word in {*words, "ok"})
+    monkeypatch.setattr(export, "scrubber", lambda: Scrubber(names))
+    if publish:
+        made = export.publish_run(results, run_id, tmp_path / "data", [("server", "cpu_seconds")])
+    else:
+        made = export.export_run(results, run_id, tmp_path / "made")
+    for table, columns in DEFINED.items():
+        before, after = (pl.read_parquet(at / f"{table}.parquet") for at in (whole, made / "tables"))
+        if table != "histograms":
+            assert before.select(columns).equals(after.select(columns)), table
+        assert "HOST" not in after.select(columns).write_csv()
+    assert (made / "declared/experiment.toml").read_bytes() == (
+        results / "runs" / run_id / "declared/experiment.toml"
+    ).read_bytes()
+
+
+def test_an_export_that_would_lose_trials_is_refused(
+    recorded: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, run_id = recorded
+    monkeypatch.setattr(private, "FREE", private.FREE | {"status"})
+    monkeypatch.setattr(export, "scrubber", lambda: Scrubber((("ok", "HOST"),)))
+    for attempt in (
+        lambda: export.export_run(results, run_id, tmp_path / "out"),
+        lambda: export.publish_run(results, run_id, tmp_path / "out", [("server", "cpu_seconds")]),
+    ):
+        with pytest.raises(RequestError, match="would lack 6 of 6 trials"):
+            attempt()
+        assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+
+
+def test_a_file_with_an_odd_name_stays_out_of_the_export(recorded: tuple[Path, str], tmp_path: Path) -> None:
+    results, run_id = recorded
+    logs = results / "runs" / run_id / "trials" / "0000" / "logs"
+    (logs / ("d" * 200) / ("d" * 200)).mkdir(parents=True)
+    for name in ("a.log", "b\udcff.log", "c\n.log", f"{'d' * 200}/{'d' * 200}/d.log"):
+        (logs / name).write_text("x")
+    said: list[str] = []
+    made = export.export_run(results, run_id, tmp_path / "out", say=said.append)
+    assert [one.file for one in manifest.checked(made).files if "/logs/" in one.file] == [
+        "trials/0000/logs/a.log"
+    ]
+    assert [one.startswith("Left out: ") for one in said] == [True]
+    assert "b\udcff" not in said[0]
