@@ -136,13 +136,13 @@ def _other_version(claim: Claim, cells: list[Cell]) -> list[Reason]:
 def meets(version: str, asked: str) -> bool:
     """Say whether a version is the one asked for: equal, a later part of it, or within ``>=``.
 
-    >>> meets("8.0.26", "8.0"), meets("9.7.4", ">=8.0"), meets("5.7", ">=8.0")
-    (True, True, False)
+    >>> meets("8.0.26", "8.0"), meets("9.7.4", ">=8.0"), meets("5.7", ">=8.0"), meets("10.09", ">=10.9")
+    (True, True, False, True)
     """
     if not asked.startswith(">="):
         return version == asked or version.startswith(f"{asked}.")
-    held, least = (re.findall(r"\d+", one) for one in (version, asked))
-    return [int(part) for part in held] >= [int(part) for part in least]
+    held, least = (re.findall(r"(?a:0*(\d+))", one) for one in (version, asked))
+    return [(len(part), part) for part in held] >= [(len(part), part) for part in least]
 
 
 def _matching(claim: Claim, side: Mapping[str, object], cells: Sequence[Cell]) -> list[Cell]:

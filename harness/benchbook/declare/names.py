@@ -19,6 +19,7 @@ NAME_RULE = (
 _NAME = re.compile(NAME_PATTERN)
 # Looser than what the plan makes, <experiment>-<YYYYMMDDTHHMMSS>-<4 hex>, because folders of runs may be renamed.
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PLANNED = re.compile(r"[0-9]{8}T[0-9]{6}-[0-9a-f]{4}")
 LONGEST_RUN_ID = 128
 RUN_ID_RULE = f"letters, digits, dots, dashes and underscores, at most {LONGEST_RUN_ID}, the first no sign"
 _TRIAL = re.compile(r"[0-9]{4,9}")
@@ -43,6 +44,16 @@ def is_run_id(value: object) -> bool:
     (True, False, False, False)
     """
     return isinstance(value, str) and len(value) <= LONGEST_RUN_ID and bool(_RUN_ID.fullmatch(value))
+
+
+def is_planned_id(value: object, experiment: str) -> bool:
+    """Return whether a value is an id as ``plan`` makes it, which no name of an experiment and no word can be.
+
+    >>> is_planned_id("quickstart-20261120T220313-c1df", "quickstart"), is_planned_id("quickstart", "quickstart")
+    (True, False)
+    """
+    begin, of = f"{experiment}-", str(value)
+    return is_run_id(value) and of.startswith(begin) and bool(_PLANNED.fullmatch(of.removeprefix(begin)))
 
 
 def is_trial_of(value: object, run_id: str) -> bool:

@@ -18,7 +18,18 @@ from typing import Any
 
 from benchbook.errors import BenchbookError, RequestError, command
 from benchbook.host import guarded, temporary
-from benchbook.record import contributed, crate, database, evidence, folder, ledger, manifest, runs, thinning
+from benchbook.record import (
+    contributed,
+    crate,
+    database,
+    evidence,
+    folder,
+    ledger,
+    manifest,
+    runs,
+    seal,
+    thinning,
+)
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say, tell
 from benchbook.record.private import Scrubber, scrubber
@@ -90,6 +101,8 @@ def publish_run(
             f"Run {found.run_id} is not finished: {found.done} of {found.planned} trials exist.",
             f"Finish it with `{command(f'resume {found.run_id}')}`, then publish it.",
         )
+    if name is None and not seal.is_own(found.path):
+        name = _machine_of(found)
     output = data / found.experiment / found.run_id
     ledger.require_new(output)
 
@@ -99,6 +112,18 @@ def publish_run(
     about = {"published": True, "scrubbed": True, "left_out": [SCRUBBED, *THINNED]}
     about |= {} if name is None else {"machine": name}
     return _write(found, output, fill, SMALL_PARTS, about, scrubber(), say)
+
+
+def _machine_of(found: Run) -> str:
+    """Return the machine that an imported run states; raise RequestError if it states none."""
+    stated = manifest.read(found.path).machine if (found.path / manifest.FILE).exists() else None
+    if stated is None:
+        raise RequestError(
+            f"Run {found.run_id} was not begun by you with this results folder, so it is not published as a run of the"
+            " project.",
+            "Publish it as one that was contributed, with a name of the machine on which it was made: --machine NAME.",
+        )
+    return stated
 
 
 def _write(

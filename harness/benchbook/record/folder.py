@@ -199,8 +199,14 @@ def run_folders(results: Path) -> list[Path]:
 
 def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object; raise ValueError with a sentence if the file does not hold a whole one of plain values."""
+    return read_text_object(path)[0]
+
+
+def read_text_object(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Return the same with the text that it was read from."""
     try:
-        value = json.loads(guarded.contents(path, guarded.RESULT_BYTES))
+        text = guarded.contents(path, guarded.RESULT_BYTES)
+        value = json.loads(text, object_pairs_hook=plain.once)
         plain.require(value)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
@@ -208,7 +214,7 @@ def read_object(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError(f"{path} holds {type(value).__name__}, not an object")  # noqa: TRY004 - one error for all
-    return value
+    return value, text
 
 
 def _sync(path: Path) -> None:

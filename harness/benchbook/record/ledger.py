@@ -70,6 +70,7 @@ def entries(where: Path) -> tuple[list[Entry], list[RequestError]]:
     """
     found: list[Entry] = []
     problems: list[RequestError] = []
+    require_no_git_files(where)
     withdrawn = _withdrawals(where)
     for path in folders(where):
         try:
@@ -89,9 +90,18 @@ def entries(where: Path) -> tuple[list[Entry], list[RequestError]]:
     return sorted(found, key=lambda one: (one.created_at, one.export.run_id)), problems
 
 
+def require_no_git_files(where: Path) -> None:
+    """Raise RequestError for a file of Git beside runs: ``.gitattributes`` there changes them in the next clone."""
+    if more := sorted(where.glob(".git*")):
+        raise RequestError(
+            f"{more[0]}: a file of Git among published runs would change them in other clones.",
+            "Remove it. If it came with a run that somebody contributed, do not use the run.",
+        )
+
+
 def _is_contributed(path: Path) -> bool:
     try:
-        return isinstance(folder.read_object(path / manifest.FILE).get("machine"), str)
+        return "machine" in folder.read_object(path / manifest.FILE)
     except ValueError:
         return False
 
@@ -102,8 +112,8 @@ def _withdrawals(where: Path) -> dict[str, Withdrawal]:
 
 
 def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
+    manifest.require_published(manifest.read(path))  # before anything is read whose size a sender chose
     export = manifest.checked(path)
-    manifest.require_published(export)
     if export.run_id != path.name:
         raise RequestError(
             f"{path} holds the run {export.run_id}, not the run that its name says.",

@@ -10,10 +10,10 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
@@ -28,8 +28,18 @@ FOLDERS = ("declared", "queries", folder.TABLES_FOLDER, folder.TRIALS_FOLDER)
 """The folders of an export; any other one beside them holds the run of another machine (``contributed``)."""
 NOTES = (".md", ".txt")
 """Endings of notes that people may keep beside an export. Benchbook neither reads nor removes them."""
+KEYS = frozenset({
+    "kind", "schema", "run_id", "experiment", "profile", "against_itself", "provenance", "published", "scrubbed",
+    "left_out", "machine", "rows", "samples_a_series", "intervals_a_phase", "histograms_of_intervals", "files",
+})  # fmt: skip
+"""What a manifest states; a key that only looks like one of these must not be passed over."""
+MOST_BYTES = 16 << 30
+"""Bytes of all files of an export: a file without content can have any size, and would be read for hours."""
+PUBLISHED_BYTES = 4 << 20
+"""Bytes of all files of a published run; ``export --publish`` stays below half of it."""
 LONGEST_FILE = 255
 """Characters of a file in a manifest; a published one has at most 60."""
+BUFFER_BYTES = 1 << 20
 _UNSAFE = "Benchbook never writes this. Do not use the folder, and get the run from a source that you trust."
 _PLAIN = "[A-Za-z0-9][A-Za-z0-9._-]*"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -62,6 +72,8 @@ class Export:
     """Rows of its tables by name; None if unknown."""
     machine: str | None = None
     """The name that its contributor gave to the machine; None for a run of the project."""
+    text: bytes = b""
+    """The manifest itself."""
 
     @property
     def trials(self) -> int | None:
@@ -111,7 +123,7 @@ def read(where: Path) -> Export:
     try:
         if (where / FILE).is_symlink():
             raise ValueError(f"{where / FILE} is a link; an export contains only files")
-        stated = folder.read_object(where / FILE)
+        stated, text = folder.read_text_object(where / FILE)
     except ValueError as error:
         raise RequestError(f"{error}.", "Copy the export again from its source.") from error
     schema = stated.get("schema")
@@ -134,24 +146,26 @@ def read(where: Path) -> Export:
         )
     try:
         names.require(stated)
+        if odd := sorted(stated.keys() - KEYS):
+            raise ValueError(f"it states {names.shown(odd[0])}, which no manifest does")
         against_itself = stated.get("against_itself", False)
         if not isinstance(against_itself, bool):
             raise ValueError(f"against_itself is {names.shown(against_itself)}, not true or false")  # noqa: TRY004
         files, rows = tuple(_entries(stated.get("files"))), _rows(stated.get("rows"))
         machine = stated.get("machine")
-        if machine is not None and not contributed.is_name(machine):
+        if "machine" in stated and not contributed.is_name(machine):
             raise ValueError(f"machine is {names.shown(machine)}, not the name of a machine")
     except ValueError as error:
         raise RequestError(f"{where / FILE}: {error}.", _UNSAFE) from error
     run_id, experiment, profile = (str(stated[key]) for key in ("run_id", "experiment", "profile"))
-    return Export(where, run_id, experiment, profile, against_itself, schema, files, rows, machine)
+    return Export(where, run_id, experiment, profile, against_itself, schema, files, rows, machine, text)
 
 
 def _entries(stated: Any) -> Iterator[Entry]:
     """Yield the files of a manifest; raise ValueError if one is invalid."""
     if not isinstance(stated, list):
         raise ValueError(f"files is {names.shown(stated)}, not a list")  # noqa: TRY004 - one error for all
-    seen = set()
+    seen, total = set(), 0
     for one in stated:
         if not isinstance(one, dict):
             raise ValueError(f"files holds {names.shown(one)}, not an object")  # noqa: TRY004
@@ -164,6 +178,8 @@ def _entries(stated: Any) -> Iterator[Entry]:
             raise ValueError(f"bytes or sha256 of the file {names.shown(name)} are invalid")
         if name == FILE or name in seen:
             raise ValueError(f"it names the file {names.shown(name)} twice")
+        if (total := total + size) > MOST_BYTES:
+            raise ValueError(f"its files have more than {MOST_BYTES >> 30} GiB")
         seen.add(name)
         yield Entry(name, size, digest)
 
@@ -171,12 +187,16 @@ def _entries(stated: Any) -> Iterator[Entry]:
 def is_below(name: str) -> bool:
     r"""Return whether the path of a file stays below the folder it is relative to, whatever the system.
 
+    Git reads files of its own in any folder, so these are no files of a run either.
+
     >>> is_below("tables/trials.parquet"), is_below("../x"), is_below("/x"), is_below("a//b"), is_below("a\\b")
     (True, False, False, False, False)
+    >>> is_below("declared/.gitattributes"), is_below("trials/0000/config/.my.cnf")
+    (False, True)
     """
     parts = name.split("/")
     plain = name.isprintable() and "\\" not in name and len(name) <= LONGEST_FILE
-    return plain and not any(part in ("", ".", "..") for part in parts)
+    return plain and not any(part in ("", ".", "..") or part.lower().startswith(".git") for part in parts)
 
 
 def _rows(rows: Any) -> dict[str, int] | None:
@@ -254,11 +274,53 @@ _PUBLISHED = re.compile(
 
 def require_published(export: Export) -> None:
     """Raise RequestError if an export holds a file that no published run has."""
+    size = sum(entry.size_bytes for entry in export.files)
+    if size > PUBLISHED_BYTES:
+        raise RequestError(
+            f"{export.folder} has {size / 1e6:,.1f} MB; a published run has at most {PUBLISHED_BYTES / 1e6:.1f} MB.",
+            f"Publish the run with `{command('export RUN --publish')}`, which thins its tables.",
+        )
     if more := [entry.file for entry in export.files if not _PUBLISHED.fullmatch(entry.file)]:
         raise RequestError(
             f"{export.folder} holds files that a published run does not have: {some(more)}.",
             f"Publish the run with `{command('export RUN --publish')}`, which leaves them out.",
         )
+
+
+def copy(export: Export, target: Path, wanted: Callable[[str], bool]) -> None:
+    """Copy files of an export, and its manifest, into a folder; what is copied is what the manifest says.
+
+    Somebody who can write to the folder may replace a file after it was checked. Raises RequestError for a file that
+    is not the one of the manifest.
+    """
+    for entry in export.files:
+        if not wanted(entry.file):
+            continue
+        place = target / entry.file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as file:
+            if not _copied(export.folder / entry.file, file, entry):
+                raise RequestError(
+                    f"{export.folder} is damaged: files have changed since the export: {some([entry.file])}.",
+                    "Copy the export again from its source.",
+                )
+    (target / FILE).write_bytes(export.text)
+
+
+def _copied(path: Path, target: IO[bytes], entry: Entry) -> bool:
+    """Copy a file if it is the one of the manifest; return whether it is."""
+    digest, left = hashlib.sha256(), entry.size_bytes
+    try:
+        opened = guarded.regular(path)
+    except OSError:
+        return False
+    with opened as file:
+        while part := file.read(min(left + 1, BUFFER_BYTES)):
+            if (left := left - len(part)) < 0:
+                return False
+            digest.update(part)
+            target.write(part)
+    return left == 0 and digest.hexdigest() == entry.sha256
 
 
 def is_note(name: str) -> bool:

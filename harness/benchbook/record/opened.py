@@ -7,9 +7,10 @@ linked into a temporary results folder and entered into a database there; their 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from benchbook.record import database, folder, ingest, ledger, manifest, origin,
 from benchbook.record.export import PARTS, SMALL_PARTS
 from benchbook.record.folder import Say, tell
 from benchbook.record.manifest import Export
-from benchbook.record.tables import SCHEMA_VERSION
+from benchbook.record.tables import OF_TRIAL, SCHEMA_VERSION
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class _Place:
 
     run_id: str
     results: Path | None
-    folders: tuple[Path, ...]
-    """Its folder, and those of the A/A runs that come along."""
+    folders: tuple[Path | Export, ...]
+    """Its folder or export, and those of the A/A runs that come along."""
 
 
 def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) -> _Place:
@@ -95,7 +96,7 @@ def _place(results: Path, name: str, say: Say, answering: bool, floors: bool) ->
     path = ledger.resolve(path, say)
     export = manifest.checked(path)
     beside = _beside(path, say) if floors and ledger.is_place(export) else ()
-    return _Place(export.run_id, None, (path, *(one.folder for one in beside if _is_floor_of(one, export))))
+    return _Place(export.run_id, None, (export, *(one for one in beside if _is_floor_of(one, export))))
 
 
 @contextlib.contextmanager
@@ -103,17 +104,15 @@ def _staged(places: Sequence[_Place], say: Say, from_trials: bool = False) -> It
     """Link runs into a temporary results folder and fill its database; raise RequestError if a run does not enter."""
     with temporary.folder("opened") as scratch:
         stage = Path(scratch)
-        origins = {
-            link(path, stage, from_trials): path
-            for path in dict.fromkeys(path for one in places for path in one.folders)
-        }
+        found = {_folder(run): run for one in places for run in one.folders}
+        origins = {link(run, stage, from_trials): where for where, run in found.items()}
         said: list[str] = []
         database.catch_up(stage, said.append)
         entered = database.run_ids(stage)
         reasons = _reasons(said, origins)
         for place in places:
             if place.run_id not in entered:
-                raise _refused(place.folders[0], reasons)
+                raise _refused(_folder(place.folders[0]), reasons)
         for reason in reasons.values():
             say(f"{ingest.LEFT_OUT}{reason}")
         yield stage
@@ -139,37 +138,46 @@ def _is_floor_of(one: Export, export: Export) -> bool:
     return one.against_itself and origin.is_shared(one, export) and one.run_id != export.run_id
 
 
-def link(run: Path, results: Path, from_trials: bool = False) -> Path:
-    """Link a run's folder into a results folder and return its place there; nothing written there reaches the folder.
+def _folder(run: Path | Export) -> Path:
+    return run.folder if isinstance(run, Export) else run
 
-    Its tables are used if their version is current or it has no trials.
+
+def link(run: Path | Export, results: Path, from_trials: bool = False) -> Path:
+    """Bring a run into a results folder and return its place there; nothing written there reaches the run.
+
+    A run of a results folder is linked. An export, which may be of somebody else, is copied, and each file is compared
+    with its digest meanwhile. Its tables are used if their version is current or it has no trials.
     """
-    stated = manifest.read(run) if (run / manifest.FILE).exists() else None
-    run_id = stated.run_id if stated else run.name
-    place = results / "runs" / run_id
+    place = results / "runs" / (run.run_id if isinstance(run, Export) else run.name)
     if place.exists():
         return place
     place.mkdir(parents=True)
-    if stated is not None:
-        from_trials = stated.has_trials and (from_trials or stated.schema < SCHEMA_VERSION)
-    else:
-        from_trials = not folder.from_tables(run)
-    left_out = folder.TABLES_FOLDER if from_trials else folder.TRIALS_FOLDER
-    for name in manifest.FOLDERS:
-        if name != left_out and (run / name).is_dir():
+    if isinstance(run, Export):
+        from_trials = run.has_trials and (from_trials or run.schema < SCHEMA_VERSION)
+        kept = {*FOLDERS_AND_FILES} - {_left_out(from_trials)}
+        manifest.copy(run, place, lambda name: name.partition("/")[0] in kept)
+        origin.keep(place, run)
+        return place
+    for name in {*manifest.FOLDERS} - {_left_out(not folder.from_tables(run))}:
+        if (run / name).is_dir():
             (place / name).symlink_to((run / name).resolve(), target_is_directory=True)
     for name in (folder.RUN_FILE, folder.PLAN_FILE, manifest.FILE, seal.FILE):
         if (run / name).is_file():
             shutil.copyfile(run / name, place / name)
-    if stated is not None:
-        origin.keep(place, stated)
     return place
+
+
+FOLDERS_AND_FILES = (*manifest.FOLDERS, folder.RUN_FILE, folder.PLAN_FILE)
+
+
+def _left_out(from_trials: bool) -> str:
+    return folder.TABLES_FOLDER if from_trials else folder.TRIALS_FOLDER
 
 
 def results_of(exports: Sequence[Export], target: Path) -> Path:
     """Make a results folder with these exports in its database; return it. Raise RequestError if one does not enter."""
     target.mkdir(parents=True, exist_ok=True)
-    origins = {link(export.folder, target): export.folder for export in exports}
+    origins = {link(export, target): export.folder for export in exports}
     said: list[str] = []
     database.rebuild(target, said.append)
     entered = database.run_ids(target) if exports else set()
@@ -204,31 +212,67 @@ def import_run(path: Path, results: Path, say: Say = tell) -> str:
     """
     path = ledger.resolve(path, say)
     export = manifest.checked(path)
-    with _staged([_Place(export.run_id, None, (path,))], lambda _: None, export.has_trials):
-        pass  # it enters a database alone before anything of it is copied
+    if not names.is_planned_id(export.run_id, export.experiment):
+        raise RequestError(
+            f"{path}: {names.shown(export.run_id)} is not an id that a run gets ({export.experiment}-DATE-NUMBER)."
+            " Beside your runs, it could be taken for one of them.",
+            f"Look at it where it is: {command(f'claims {path}/')}",
+        )
+    with _staged([_Place(export.run_id, None, (export,))], lambda _: None, export.has_trials) as stage:
+        _require_agreement(stage, export)  # it enters a database alone before anything of it is copied
     parts = PARTS if export.has_trials else (*SMALL_PARTS, folder.TABLES_FOLDER)
-    files = {entry.file: entry.sha256 for entry in export.files if entry.file.split("/", 1)[0] in parts}
-    if not export.has_trials:
-        files[manifest.FILE] = manifest.sha256(path / manifest.FILE)  # states how many trials the tables hold
     place = results / "runs" / export.run_id
     if place.exists():
+        files = {entry.file: entry.sha256 for entry in export.files if entry.file.split("/", 1)[0] in parts}
+        if not export.has_trials:  # the manifest states how many trials the tables hold
+            files[manifest.FILE] = hashlib.sha256(export.text).hexdigest()
         _require_same(place, files, path)
     else:
-        _copy(path, place, files)
+        _copy(export, place, parts)
     entered = database.enter(results, place, say)
     say(f"{export.run_id}: {entered} trials are in {results}.")
     return export.run_id
 
 
-def _copy(export: Path, place: Path, files: Iterable[str]) -> None:
+def _require_agreement(stage: Path, export: Export) -> None:
+    """Raise RequestError if an export has trials and their rows are not those of its tables.
+
+    Commands read the tables of an export and, once it is imported, its trials: two people would see two runs.
+    """
+    if not export.has_trials or export.schema != SCHEMA_VERSION:
+        return
+    with temporary.folder("tables") as scratch:
+        link(export, Path(scratch))
+        database.catch_up(Path(scratch), lambda _: None)
+        sums = [_sums(results) for results in (stage, Path(scratch))]
+    if differing := [name for name, found in sums[0].items() if found != sums[1][name]]:
+        raise RequestError(
+            f"{export.folder}: its tables and the files of its trials differ in {', '.join(differing)}.",
+            "Get the run again from a source that you trust.",
+        )
+
+
+def _sums(results: Path) -> dict[str, tuple[Any, ...]]:
+    """Return, for each table of trials, the number of its rows and a sum over them that their order does not change."""
+    with database.open(results, read_only=True) as connection:
+        return {
+            table.name: connection.execute(
+                f"SELECT count(*), sum(hash(one)::HUGEINT) FROM {table.name} one"  # noqa: S608 - a name of ours
+            ).fetchone()
+            or ()
+            for table in OF_TRIAL
+        }
+
+
+def _copy(export: Export, place: Path, parts: Sequence[str]) -> None:
     """Copy the run's own files and rename the folder into place."""
     beside = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         shutil.rmtree(beside, ignore_errors=True)
-        for name in files:
-            target = beside / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(export / name, target)
+        beside.mkdir(parents=True)
+        manifest.copy(export, beside, lambda name: name.partition("/")[0] in parts)
+        if export.has_trials:
+            (beside / manifest.FILE).unlink()
         beside.rename(place)
     except OSError as error:
         raise folder.cannot_write(place, error) from error

@@ -10,6 +10,15 @@ DEEPEST = 100
 """Nesting of JSON; a declaration has less than 10 levels. Python itself stops at about 1,000."""
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; raise ValueError if a key is there twice, of which readers choose one each."""
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"it has the key {next(key for key in held if keys.count(key) > 1)[:60]!r} twice")
+    return held
+
+
 def require(value: Any) -> None:
     """Raise ValueError unless values are nested a little, finite, and text that can be written as UTF-8."""
     level = [value]

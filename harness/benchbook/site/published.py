@@ -41,6 +41,7 @@ def ledgers(root: Path) -> tuple[dict[str, list[Entry]], list[RequestError]]:
     """
     found: dict[str, list[Entry]] = {}
     problems: list[RequestError] = []
+    ledger.require_no_git_files(root / DATA)
     for place in ledger.folders(root / DATA):
         held, errors = ledger.entries(place)
         if held:

@@ -11,6 +11,7 @@ import random
 import sys
 from pathlib import Path
 
+from benchbook.record import seal
 from benchbook.record.database import rebuild
 from tests.record import synthetic_facts, synthetic_trial
 from tests.record.synthetic_facts import QUERY_TYPES, START
@@ -34,13 +35,14 @@ def write(
     wrong_answers_of: str | None = None,
     batch_sizes: tuple[int, ...] = (5000,),
     database: bool = False,
+    own: bool = True,
 ) -> str:
     """Write plan.json, run.json, the declarations and the trial folders of one run; return its run_id.
 
     ``trials``: only so many trials of the plan (an unfinished run); ``status``: trial index →
     (status, reason); ``wrong_answers_of``: a system whose answers differ in one value; ``batch_sizes``: levels of a
     second factor, each a separate cell;
-    ``database``: also make results/benchbook.duckdb from the folders.
+    ``database``: also make results/benchbook.duckdb from the folders; ``own``: the user of the test began the run.
     """
     order = random.Random(seed)
     run_id = run_id or f"{experiment}-{START:%Y%m%dT%H%M%S}-{order.randrange(16**4):04x}"
@@ -88,6 +90,8 @@ def write(
             run / "trials" / f"{number:04d}", run_id, experiment, profile, trial, seed,
             state, reason, instances, telemetry_seconds, intervals, wrong_answers_of,
         )  # fmt: skip
+    if own:
+        seal.seal_plan(run, (run / "plan.json").read_bytes())
     if database:
         rebuild(results)
     return run_id

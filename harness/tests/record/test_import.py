@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
+from typing import IO
 
+import polars as pl
 import pytest
 
 from benchbook.errors import RequestError
@@ -103,13 +104,71 @@ def test_what_is_no_export_is_told(tmp_path):
 def test_an_interrupted_copy_leaves_no_run(exported, tmp_path, monkeypatch):
     copied = []
 
-    def copy(source: Path, target: Path) -> None:
-        copied.append(target)
-        if len(copied) > 3:
-            raise OSError(28, "No space left on device")
-        Path(target).write_bytes(Path(source).read_bytes())
+    def copy(source: Path, target: IO[bytes], entry: manifest.Entry, copied_to=manifest._copied) -> bool:
+        if str(tmp_path / "elsewhere") in target.name:
+            copied.append(target)
+            if len(copied) > 3:
+                raise OSError(28, "No space left on device")
+        return copied_to(source, target, entry)
 
-    monkeypatch.setattr(shutil, "copyfile", copy)
+    monkeypatch.setattr(manifest, "_copied", copy)
     with pytest.raises(RequestError, match="No space left"):
         opened.import_run(exported[0], tmp_path / "elsewhere")
     assert list((tmp_path / "elsewhere" / "runs").iterdir()) == []
+
+
+def signed(where: Path, **facts: object) -> None:
+    """Write the manifest of what is in a folder now, as a sender can."""
+    stated = json.loads((where / manifest.FILE).read_text())
+    (where / manifest.FILE).unlink()
+    kept = {name: value for name, value in stated.items() if name not in ("kind", "schema", "files")}
+    manifest.write(where, {**kept, **facts})
+
+
+@pytest.mark.parametrize(
+    "name", ["quickstart", "quickstart-2026", "latest", "quickstart-20260301T093000-44CB"]
+)
+def test_an_id_that_could_be_taken_for_another_name_is_refused(exported, tmp_path, name):
+    """The attack: a run whose id is the name of the experiment is what ``claims quickstart`` then shows."""
+    folder, run_id = exported
+    for file in [folder / "run.json", folder / "plan.json", *folder.glob("trials/*/trial.json")]:
+        file.write_text(file.read_text().replace(run_id, name))
+    signed(folder, run_id=name)
+    with pytest.raises(RequestError, match="is not an id that a run gets"):
+        opened.import_run(folder, tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_tables_that_are_not_those_of_the_trials_are_refused(exported, tmp_path):
+    """The attack: whoever looks at the folder sees other numbers than whoever imports it."""
+    folder, _ = exported
+    file = folder / "tables" / "measurements.parquet"
+    held = pl.read_parquet(file).with_columns(pl.col("value") * 3)
+    held.write_parquet(file)
+    signed(folder)
+    with pytest.raises(RequestError, match="tables and the files of its trials differ in measurements"):
+        opened.import_run(folder, tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("after", [0, 3, 8])
+def test_a_file_that_is_replaced_after_the_check_is_refused(exported, tmp_path, monkeypatch, after):
+    """The attack: a sender who can write to the folder swaps a file, or a link to a secret, in between."""
+    folder, _ = exported
+    secret = tmp_path / "secret"
+    secret.write_text("private")
+    copied = []
+
+    def copy(source: Path, target: IO[bytes], entry: manifest.Entry, really=manifest._copied) -> bool:
+        copied.append(source)
+        if len(copied) == after + 1:
+            source.unlink()
+            source.symlink_to(secret)
+        return really(source, target, entry)
+
+    monkeypatch.setattr(manifest, "_copied", copy)
+    with pytest.raises(RequestError, match="files have changed since the export"):
+        opened.import_run(folder, tmp_path / "elsewhere")
+    assert "private" not in "".join(
+        path.read_text(errors="replace") for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()
+    )

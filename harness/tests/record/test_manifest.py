@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import export, manifest, opened
+from benchbook.record import export, ledger, manifest, opened
 from tests.record import synthetic_run
 
 
@@ -180,3 +180,61 @@ def test_notes_may_be_beside_a_run_and_another_run_may_not(published: Path, publ
     with pytest.raises(RequestError, match="files that its manifest does not name: lab-a/"):
         manifest.checked(published)
     assert "NOTES.md" in set(manifest.held(published))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('"kind"', '"machine": "lab-1", "machine": null, "kind"'), "twice"),
+        (('"kind"', '"Machine": "lab-1", "kind"'), "states .*Machine.*, which no manifest does"),
+        (('"kind"', '"machine": null, "kind"'), "machine is None"),
+        (('"kind"', '"machine": [], "kind"'), r"machine is \[\]"),
+    ],
+)
+def test_a_machine_in_disguise_is_refused(published: Path, change: tuple[str, str], words: str) -> None:
+    """The attack: what a reviewer reads as the run of a contributor counts as one of the project."""
+    file = published / manifest.FILE
+    file.write_text(file.read_text().replace(*change, 1))
+    refused(published, words)
+
+
+@pytest.mark.parametrize(
+    "name", ["declared/.gitattributes", "trials/0000/logs/.git/hooks/pre-commit", ".GITIGNORE"]
+)
+def test_a_file_of_git_is_refused(published: Path, name: str) -> None:
+    listed(published, name)
+    refused(published, "which lies outside the export")
+
+
+def test_an_export_of_any_size_is_refused_before_it_is_read(published: Path) -> None:
+    """The attack: a file of 2 TB without content, whose digest takes hours."""
+    with (published / "README.md").open("r+b") as file:
+        file.truncate(2 * 10**12)
+    stated = json.loads((published / manifest.FILE).read_text())
+    files = [{**one, "bytes": 2 * 10**12} if one["file"] == "README.md" else one for one in stated["files"]]
+    state(published, files=files)
+    refused(published, "its files have more than 16 GiB")
+
+
+def test_a_published_run_is_small(published: Path) -> None:
+    with (published / "README.md").open("r+b") as file:
+        file.truncate(10**9)
+    stated = json.loads((published / manifest.FILE).read_text())
+    files = [{**one, "bytes": 10**9} if one["file"] == "README.md" else one for one in stated["files"]]
+    state(published, files=files)
+    run = published.parent / stated["experiment"] / stated["run_id"]
+    shutil.copytree(published, run, ignore=shutil.ignore_patterns("README.md"))
+    with pytest.raises(RequestError, match=r"has 1,000\.\d MB; a published run has at most 4.2 MB"):
+        ledger.entries(run.parent)
+
+
+def test_a_file_of_git_beside_published_runs_is_refused(published: Path) -> None:
+    """The attack: with ``*.json text eol=crlf``, the next clone finds each run of the project damaged."""
+    stated = manifest.read(published)
+    run = published.parent / stated.experiment / stated.run_id
+    shutil.copytree(published, run)
+    [entry], problems = ledger.entries(run.parent)
+    assert (entry.export.run_id, problems) == (stated.run_id, [])
+    (run.parent / ".gitattributes").write_text("*.json text eol=crlf")
+    with pytest.raises(RequestError, match=r"\.gitattributes: a file of Git"):
+        ledger.entries(run.parent)

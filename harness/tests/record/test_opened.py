@@ -232,8 +232,18 @@ def test_an_imported_run_lists_rebuilds_and_exports_as_it_was_published(
     assert (listed["run"], listed["trials"], listed["state"]) == (run_id, 6, "whole")
     assert runs.unfinished(results) == runs.left(results, run_id) == []
     if form == "published":
-        again = export.publish_run(results, run_id, tmp_path / "again", DRAWN)
-        assert digests(again) == digests(folder)
+        with pytest.raises(RequestError, match="was not begun by you") as refused:
+            export.publish_run(results, run_id, tmp_path / "again", DRAWN)
+        assert "--machine NAME" in str(refused.value.hint)
+        again = export.publish_run(results, run_id, tmp_path / "again", DRAWN, machine="lab-1")
+        differing = {name for name, digest in digests(again).items() if digests(folder).get(name) != digest}
+        assert differing == {manifest.FILE}
+        assert manifest.read(again).machine == "lab-1"
+        kept = opened.import_run(again, tmp_path / "theirs", said.append)
+        assert (
+            manifest.read(export.publish_run(tmp_path / "theirs", kept, tmp_path / "third", DRAWN)).machine
+            == "lab-1"
+        )
     trial = query.trial(results, f"{run_id}/0003")
     assert trial is not None
     assert trial["index"] == 3
@@ -246,7 +256,8 @@ def test_damaged_tables_leave_out_their_run_alone(
 ) -> None:
     results = machine / "mine"
     for place in sorted((machine / "data" / "cnos-vs-influx").iterdir()):
-        opened.import_run(place, results, said.append)
+        shutil.copytree(place, results / "runs" / place.name)
+    database.rebuild(results, said.append)
     said.clear()
     file = results / "runs" / "aa-1" / "tables" / "measurements.parquet"
     file.write_bytes(file.read_bytes()[:100])
