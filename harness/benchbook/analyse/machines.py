@@ -212,9 +212,18 @@ def of_runs(runs: Mapping[str, Run], *, across: bool = False) -> Machines:
 def _unlike(first: Run, run: Run, across: bool) -> str:
     """Return why the ratios of two runs are not those of the same work; empty if they are."""
     try:
-        claims.declared(run)
+        return _differing(first, run, across)
     except RequestError as error:
         return error.message
+    except Exception as error:
+        if run is first:
+            raise
+        # A run that somebody contributed may hold anything; it must not take the page of another one with it.
+        return f"it cannot be judged ({type(error).__name__})"
+
+
+def _differing(first: Run, run: Run, across: bool) -> str:
+    claims.declared(run)
     matched = _matched(first, run)
     if not matched:
         return "it has no setup in common with the first run"
@@ -223,6 +232,8 @@ def _unlike(first: Run, run: Run, across: bool) -> str:
         for one in differences(first, run, matched)
         if not across and (one.group in MIXING or one.what == "profile")
     ]
+    if not found and first.declared.get("claims"):
+        claims.of_run(run)  # it is judged once; whatever it raises concerns it alone
     return "; ".join(found[:3]) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")
 
 

@@ -40,6 +40,8 @@ STATED_TWICE = 5
 """Last version of tables in which a trial with several loads has its sizes once for each of them."""
 MOST_ROWS = 20_000_000
 """Rows in all tables of an exported run; the largest published one has 166,408."""
+MOST_ANSWERS = 10_000
+"""Answers of a trial: a page compares all of them, and 20 of each type of query are kept."""
 BATCH_TRIALS = 1000
 """Trials in one transaction of a rebuild: enough to keep every core busy, little enough for memory."""
 
@@ -265,7 +267,7 @@ def _require_rows(connection: DuckDBPyConnection, where: Path) -> None:
     A file of 1 MB can hold 100 million equal rows, which take gigabytes of memory. Only its metadata is read here.
     """
     stated = manifest.read(where).rows if (where / manifest.FILE).exists() else None
-    total = 0
+    total = trials = 0
     for table in (*OF_RUN, *OF_TRIAL):
         file = where / folder.TABLES_FOLDER / f"{table.name}.parquet"
         if not file.is_file():
@@ -275,6 +277,9 @@ def _require_rows(connection: DuckDBPyConnection, where: Path) -> None:
         expected = (stated or {}).get(table.name, held)
         if held != expected:
             raise ValueError(f"{file} has {held} rows, and its manifest says {expected}")
+        trials = held if table.name == "trials" else trials
+        if table.name == "answers" and held > MOST_ANSWERS * trials:
+            raise ValueError(f"{file} has {held} rows; at most {MOST_ANSWERS} for each trial are read")
         total += held
     if total > MOST_ROWS:
         raise ValueError(f"its tables have {total} rows; at most {MOST_ROWS} are read")

@@ -10,7 +10,7 @@ from benchbook.declare import names
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
 from benchbook.host.processor import Processor
-from benchbook.record import folder, foreign, looks, manifest, objects
+from benchbook.record import folder, foreign, looks, manifest, objects, seal
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -202,6 +202,7 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
             "trials": run.done,
             "planned": run.planned,
             "state": "whole" if run.whole else "unfinished",
+            "begun": "here" if seal.is_own(run.path) else "elsewhere",
         }
         for run in reversed(all_runs(results, say))
     ]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import machines
+from benchbook.analyse import claims, machines
 from benchbook.analyse.machines import Finding, Machines
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
@@ -112,6 +112,22 @@ def test_different_work_is_left_out_with_the_reason(write: Write) -> None:
         "m3": "profile: published in place of quick",
     }
     assert list(named(write(2.0), other, across=True).runs) == ["m0", "m1"]
+
+
+def test_a_run_that_cannot_be_judged_takes_no_other_with_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [write(2.0), write(2.0), write(2.0)]
+
+    def judged(run: Run, *given: Any, really: Any = claims.of_run) -> Any:
+        if run.run_id == runs[1].run_id:
+            raise OverflowError
+        return really(run, *given)
+
+    monkeypatch.setattr(claims, "of_run", judged)
+    found = named(*runs)
+    assert list(found.runs) == ["m0", "m2"]
+    assert found.left_out == {"m1": "it cannot be judged (OverflowError)"}
 
 
 def test_a_claim_that_another_run_declared_differently_is_not_compared(write: Write) -> None:

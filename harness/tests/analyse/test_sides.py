@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from benchbook.analyse.claim_cells import Sides, differing
+import pytest
+
+from benchbook.analyse.claim_cells import Sides, differing, meets
 
 
 def side(**levels: str) -> Sides:
@@ -27,3 +29,18 @@ def test_one_cell_alone_is_called_by_all_it_has():
     cell = side(arm="durable", size="4KiB")
     assert differing([cell]) == []
     assert cell.case(differing([cell])) == {"arm": "durable", "size": "4KiB"}
+
+
+@pytest.mark.parametrize(
+    ("version", "asked", "holds"),
+    [
+        ("9" * 5_000, ">=1.1", True),
+        ("1.1", ">=" + "9" * 5_000, False),
+        ("1.10", ">=1.9", True),
+        ("1.09", ">=1.9", True),
+        ("1.0", ">=1.00.1", False),
+        ("", ">=1", False),
+    ],
+)
+def test_a_version_of_any_length_is_compared(version: str, asked: str, holds: bool) -> None:
+    assert meets(version, asked) is holds

@@ -297,6 +297,18 @@ def test_tables_with_more_rows_than_stated_are_not_read(place: Path, monkeypatch
     refused(place, r"measurements.parquet has 20000001 rows, and its manifest says \d+")
 
 
+def test_more_answers_than_a_page_compares_are_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack: 2 million equal answers in a file of 1.5 MB took a report two minutes."""
+    folder = place / "sent" / "quickstart" / SENT
+    monkeypatch.setattr(ingest, "_stage", lambda *_: pytest.fail("a table was read"))
+    file = folder / "tables" / "answers.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE held AS FROM '{file}' LIMIT 1")
+        connection.execute(f"COPY (SELECT held.* FROM held, range(2_000_000)) TO '{file}' (FORMAT parquet)")
+    signed(folder)
+    refused(place, "answers.parquet has 2000000 rows; at most 10000 for each trial are read")
+
+
 @pytest.mark.parametrize(
     "name", ["index.html", "report.html", "x.svg", "declared/a.js", "tables/more.parquet"]
 )
