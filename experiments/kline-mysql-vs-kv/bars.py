@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.embedded.engine import Engine, FailedError, Reader
-from benchbook.embedded.query import Dialect
-from benchbook.embedded.recorder import Emit, Operations, Recorder, error, event
+from benchbook.workers.engine import Engine, FailedError, Reader
+from benchbook.workers.query import Dialect
+from benchbook.workers.recorder import Emit, Operations, Recorder, error, event
 
 COLUMNS = ("stock_name", "open", "close", "high", "low", "volume", "amount", "turn")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from benchbook.embedded.engine import Count, Engine, FailedError, Row, Specification
+from benchbook.workers.engine import Count, Engine, FailedError, Row, Specification
 
 from .bars import COLUMNS, Ask, Bar, Request
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from benchbook.declare.level import Setting
-from benchbook.embedded.engine import Count, FailedError, Row, Specification
+from benchbook.workers.engine import Count, FailedError, Row, Specification
 
 from .bars import COLUMNS, Ask, Bar, Request
 

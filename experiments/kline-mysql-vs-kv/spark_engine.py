@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from benchbook.declare.level import Setting
-from benchbook.embedded.engine import text
+from benchbook.workers.engine import text
 
 from .bars import COLUMNS, Request
 from .db_api import Connect, DbApi

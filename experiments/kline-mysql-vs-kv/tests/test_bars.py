@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchbook.declare import plugin
-from benchbook.embedded.engine import FailedError
+from benchbook.workers.engine import FailedError
 
 bars = plugin.module("kline-mysql-vs-kv", "bars")
 
@@ -86,7 +86,7 @@ def test_engines_read_on_connections_of_their_own(engine, tmp_path):
 
     import pyarrow as pa
 
-    module = import_module(f"benchbook.embedded.{engine}_engine")
+    module = import_module(f"benchbook.workers.{engine}_engine")
     opened = module.open_database(tmp_path / "file", {})
     names = ["time", *bars.COLUMNS]
     columns = list(zip(*BARS, strict=True))

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from benchbook.declare import plugin
-from benchbook.embedded.engine import Count, FailedError, Specification, open_engine
+from benchbook.workers.engine import Count, FailedError, Specification, open_engine
 
 bars = plugin.module("kline-mysql-vs-kv", "bars")
 dolphindb_engine = plugin.module("kline-mysql-vs-kv", "dolphindb_engine")

@@ -91,7 +91,7 @@ class Psql:
 
 
 class Questions(PythonWorker):
-    """A worker in Python with a connection to one database, for sets of questions (``embedded/questions.py``)."""
+    """A worker in Python with a connection to one database, for sets of questions (``workers/questions.py``)."""
 
     def __init__(self, server: PostgreSQL, database: str) -> None:
         super().__init__(server.place, f"client-{database}", "PostgreSQL client")

@@ -1,6 +1,6 @@
 """A Python worker process that contains an embedded database, or the connections to one server, and its client.
 
-The harness writes requests to the worker and reads events from it (``python -m benchbook.embedded``).
+The harness writes requests to the worker and reads events from it (``python -m benchbook.workers``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PythonWorker:
         paths = [str(Path(benchbook.__file__).parent.parent)]
         paths += [] if self._python else [os.environ.get("PYTHONPATH", "")]
         self.worker = spawn.start(
-            [self._python or sys.executable, "-m", "benchbook.embedded"],
+            [self._python or sys.executable, "-m", "benchbook.workers"],
             name=f"the {self._title} worker",
             log=self._log,
             cwd=self.place.data,
@@ -276,7 +276,7 @@ class EmbeddedDriver(PythonWorker):
     """One embedded engine in one trial."""
 
     engine: ClassVar[str]
-    """Name of the engine's module in ``benchbook.embedded``, without ``_engine``."""
+    """Name of the engine's module in ``benchbook.workers``, without ``_engine``."""
     title: ClassVar[str]
     shares_process = True
     watched_seconds = 0.0

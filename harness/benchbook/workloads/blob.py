@@ -154,7 +154,7 @@ def _operations(
         "kept": _kept(steps),
         "timeout": timedelta(seconds=seconds(options.timeout)),
     }
-    return Operations("blob", always | flags, steps.dataset.flags(), "benchbook.embedded.blob", record)
+    return Operations("blob", always | flags, steps.dataset.flags(), "benchbook.workers.blob", record)
 
 
 def _kept(steps: Steps) -> Path:

@@ -33,11 +33,11 @@ from benchbook.plan.plan import PlannedTrial
 if TYPE_CHECKING:
     import sqlite3
 
-    from benchbook.embedded.engine import Engine
-    from benchbook.embedded.recorder import Emit, Operations, Recorder
     from benchbook.run.ceiling import Alone
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
+    from benchbook.workers.engine import Engine
+    from benchbook.workers.recorder import Emit, Operations, Recorder
 
 CORE: dict[str, tuple[dict[str, float], str]] = {
     "load": ({"insert": 1.0}, "uniform"),
@@ -445,8 +445,8 @@ def serve(
     engine: Engine, asked: Mapping[str, Any], program: str, emit: Emit, record: Operations | None = None
 ) -> None:
     """Do the operations that a phase asks for in a worker in Python."""
-    from benchbook.embedded.engine import FailedError
-    from benchbook.embedded.recorder import Recorder, event, total
+    from benchbook.workers.engine import FailedError
+    from benchbook.workers.recorder import Recorder, event, total
 
     connect = getattr(engine, "connect", None)
     if connect is None:

@@ -6,7 +6,7 @@ from typing import get_args
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import HitsParameters
-from benchbook.embedded import frames, hits
+from benchbook.workers import frames, hits
 from benchbook.workloads.query import Question
 
 

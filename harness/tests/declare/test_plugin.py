@@ -104,13 +104,13 @@ def test_naming_an_experiment_imports_none_of_its_files() -> None:
 
 
 GROUND = {"errors", "declare", "measure", "plan", "record", "host"}
-RUNNING = {"process", "storage", "systems", "embedded", "provision", "run", "workloads"}
+RUNNING = {"process", "storage", "systems", "workers", "provision", "run", "workloads"}
 READING = {"analyse", "report", "site"}
 AT_TOP = {
     "workload": GROUND | {"workloads"},
     "dataset": GROUND,
     "driver": GROUND | {"process", "storage", "systems"},
-    "engine": GROUND | {"process", "embedded"},
+    "engine": GROUND | {"process", "workers"},
     "story": GROUND | READING,
 }
 """Kind of file → the packages that it and the files that it imports may import at their top."""

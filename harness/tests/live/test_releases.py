@@ -13,11 +13,11 @@ from own_server import wait_until_ready
 from benchbook.analyse.answers import Answer, compare
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import GENERATORS
-from benchbook.embedded import frames, hits
 from benchbook.errors import Unavailable
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, driver
+from benchbook.workers import frames, hits
 
 DEVOPS = (
     "--seed=1", "--scale=8", "--start=2016-01-01T00:00:00Z", "--end=2016-01-01T02:00:00Z", "--interval=60s",

@@ -41,7 +41,7 @@ def test_a_password_is_drawn_nowhere_else() -> None:
 def test_every_variable_that_a_driver_reads_a_password_from_is_known() -> None:
     names = {
         node.value
-        for place in (SOURCE / "systems", SOURCE / "embedded", *(root() / "experiments").iterdir())
+        for place in (SOURCE / "systems", SOURCE / "workers", *(root() / "experiments").iterdir())
         for path in place.glob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant)

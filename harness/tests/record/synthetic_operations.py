@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from benchbook.embedded.recorder import Operations
 from benchbook.record import lines
+from benchbook.workers.recorder import Operations
 
 LOADED, WARM, ASKED = 7, 2, 20
 """Operations of each client's load, of a warm-up, and of the queries after it."""

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchbook.embedded import files_engine
 from benchbook.errors import TrialFailed
 from benchbook.systems.driver import TableCount
 from benchbook.systems.files import driver
+from benchbook.workers import files_engine
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from benchbook.declare.metric import describe, metrics
 from benchbook.declare.workload import Metric, Options, Workload, having, workloads
 from benchbook.errors import RequestError
 
-WINGS = ("analyse", "cli", "embedded", "process", "provision", "report", "run", "site", "storage", "systems")
+WINGS = ("analyse", "cli", "workers", "process", "provision", "report", "run", "site", "storage", "systems")
 PACKAGE = Path(benchbook.__file__).parent
 
 

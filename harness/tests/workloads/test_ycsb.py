@@ -12,9 +12,9 @@ import pytest
 
 from benchbook.declare.experiment import Phase
 from benchbook.declare.metric import describe, metrics
-from benchbook.embedded.engine import FailedError
-from benchbook.embedded.sqlite_engine import SQLite, open_database
 from benchbook.errors import RequestError
+from benchbook.workers.engine import FailedError
+from benchbook.workers.sqlite_engine import SQLite, open_database
 from benchbook.workloads import ycsb
 from benchbook.workloads.ycsb import YcsbOptions
 
