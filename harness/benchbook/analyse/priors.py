@@ -17,9 +17,11 @@ from benchbook.analyse import foresight
 from benchbook.analyse.foresight import Row
 from benchbook.analyse.processors import Between
 from benchbook.analyse.replication import KINDS, Case, Kind
+from benchbook.declare import checkout
 from benchbook.record import ledger, manifest
 
-FILE = Path(__file__).with_name("priors.json")
+FILE = Path("reports") / "priors.json"
+"""In the checkout, because it is learned from the runs there."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def read(text: str) -> Recorded:
 @functools.cache
 def recorded() -> Recorded:
     """Return what this version of Benchbook has learned."""
-    return read(FILE.read_text(encoding="utf-8"))
+    return read((checkout.root() / FILE).read_text(encoding="utf-8"))
 
 
 def is_current(found: Recorded, root: Path) -> bool:

@@ -42,7 +42,7 @@ def command(
         )
     found = priors.of_cases(cases, root())
     if record:
-        priors.FILE.write_text(found.text(), encoding="utf-8")
+        (root() / priors.FILE).write_text(found.text(), encoding="utf-8")
     shown = [asdict(one) for one in found.rows] if as_json else [_shown(one) for one in found.rows]
     table.show(shown, as_json, "No published comparison was run twice.")
 

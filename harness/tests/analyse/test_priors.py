@@ -39,7 +39,7 @@ def test_a_run_that_was_added_or_withdrawn_makes_them_stale(tmp_path: Path):
 
 
 def test_the_file_is_what_the_command_writes():
-    text = priors.FILE.read_text(encoding="utf-8")
+    text = (ROOT / priors.FILE).read_text(encoding="utf-8")
     assert priors.read(text).text() == text
 
 

@@ -154,3 +154,15 @@ def test_the_latest_run_that_answers_a_question_is_no_a_a_run(tmp_path: Path) ->
     assert runs_of == {"run-1": False, "run-2": True}
     assert runs.resolve(tmp_path, answering=True) == "run-1"
     assert runs.resolve(tmp_path, "run-2", answering=True) == "run-2"
+
+
+@pytest.mark.parametrize("levels", [5, True, 0.5, "aa", ["aa"], None, {}])
+def test_a_plan_with_odd_levels_hides_no_other_run(tmp_path, levels):
+    """The attack: the plan of an imported run ended every command on the results folder."""
+    run_id = synthetic_run.write(tmp_path, blocks=1, instances=1, telemetry_seconds=1, intervals=1)
+    file = tmp_path / "runs" / run_id / "plan.json"
+    plan = json.loads(file.read_text())
+    plan["trials"][0]["levels"] = levels
+    file.write_text(json.dumps(plan))
+    [found] = runs.all_runs(tmp_path)
+    assert not found.against_itself
