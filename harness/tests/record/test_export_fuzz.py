@@ -258,7 +258,7 @@ def test_an_attack_is_refused_in_words_or_changes_nothing(
         said: list[str] = []
         try:
             found = manifest.checked(place)
-            opened.link(place, stage)
+            opened.link(found, stage)
             if ingest.run(connection, stage / "runs" / found.run_id, said.append):
                 entered += 1
                 if entered % WHOLE == 0:
