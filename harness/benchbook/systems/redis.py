@@ -14,7 +14,7 @@ from benchbook.process.http import ANSWER_SECONDS
 from benchbook.process.wait import within
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
-from benchbook.systems.server import Layout, Server, settings_text
+from benchbook.systems.server import MISREADINGS, Layout, Server, settings_text
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
@@ -82,13 +82,21 @@ class Redis(Server):
         except TimeoutError as error:
             self._connection = None
             raise TrialFailed(f"{self.name} at {self.url} gave {error}.") from None
+        except MISREADINGS as error:  # of the library, whose parser trusts the server
+            self._connection = None
+            raise TrialFailed(
+                f"{self.name} at {self.url} gave an answer that is not of the form that Benchbook expects"
+                f" ({type(error).__name__}: {error})."
+            ) from error
 
     def ask(self, *words: str) -> Any:
         """Run a Redis command; raise TrialFailed with the server's error."""
         import redis
 
         try:
-            return self.within(lambda: self.connection().execute_command(*words))
+            found = self.within(lambda: self.connection().execute_command(*words))
+            self._note_answer(f"{' '.join(words)} with {repr(found)[:200]}")
+            return found
         except redis.RedisError as error:
             self.check_alive()
             raise TrialFailed(f"{self.name} at {self.url} refuses {words[0]}: {error}.") from None

@@ -26,6 +26,9 @@ from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.several_clients import one_per_database
 
+MISREADINGS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What code raises over an answer of an unexpected form."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -177,9 +180,7 @@ class Server:
         Checking each value of each answer would hide what a driver does; Python's own error names the first that
         is not as expected.
         """
-        if not self._answered or not isinstance(
-            error, ArithmeticError | AttributeError | LookupError | TypeError | ValueError
-        ):
+        if not self._answered or not isinstance(error, MISREADINGS):
             return None
         raised_in = [frame.f_globals["__name__"] for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
         if not {*raised_in} & {family.__module__ for family in (*type(self).__mro__, TableCount)}:

@@ -97,3 +97,21 @@ def test_a_refused_command_is_told(external):
     one = external(answers={"BGSAVE": library.ResponseError("MISCONF")})
     with pytest.raises(TrialFailed, match="redis-7 at redis://db:6379 refuses BGSAVE: MISCONF"):
         one.settle()
+
+
+@pytest.mark.parametrize(
+    "error", [RecursionError("maximum depth"), OverflowError("too large"), ValueError("int")]
+)
+def test_an_answer_that_the_library_cannot_parse_is_the_servers(external, error):
+    one = external(answers={"DBSIZE": error})
+    with pytest.raises(TrialFailed, match=f"redis://db:6379 gave an answer that is not of the form.*{error}"):
+        one.prepare()
+
+
+def test_an_answer_of_another_form_is_quoted(external):
+    one = external(answers={"INFO": [b"loading", {}]})
+    with pytest.raises(ValueError, match="dictionary update sequence") as raised:
+        one.busy()
+    assert one.misread(raised.value).startswith(
+        "redis-7 answers INFO persistence with [b'loading', {}], which is not"
+    )
