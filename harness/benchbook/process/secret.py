@@ -12,6 +12,8 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from benchbook.host import guarded
+
 VARIABLES = (
     "PGPASSWORD",
     "AWS_SECRET_ACCESS_KEY",
@@ -49,7 +51,7 @@ def redact_files(folder: Path) -> list[Path]:
     """Replace every known password in the files under a folder; return the changed files."""
     changed = []
     passwords = [password.encode() for password in known()]
-    for path in sorted(folder.rglob("*")) if passwords else ():
+    for path in map(Path, sorted(guarded.files_below(folder))) if passwords else ():
         if path.is_symlink() or not path.is_file() or path.stat().st_nlink != 1:
             continue  # a program may have linked a file of the user
         if _contains(path, passwords):

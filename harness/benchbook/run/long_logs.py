@@ -7,6 +7,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from benchbook.host import guarded
+
 KEPT_BYTES = 8 << 20
 """Bytes that are kept of the beginning, where a server states its settings, and of the end, with why it died."""
 
@@ -14,7 +16,7 @@ KEPT_BYTES = 8 << 20
 def cut(folder: Path, kept_bytes: int = KEPT_BYTES) -> list[Path]:
     """Cut each file below ``folder`` to its beginning and end; return the changed files. No link is followed."""
     changed = []
-    for path in sorted(folder.rglob("*")) if not folder.is_symlink() else ():
+    for path in map(Path, sorted(guarded.files_below(folder))) if not folder.is_symlink() else ():
         found = path.lstat()
         if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 2 * kept_bytes + 1024:
             _cut(path, found.st_size, kept_bytes)

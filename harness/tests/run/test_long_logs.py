@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from benchbook.host import guarded
+from benchbook.process import secret
 from benchbook.run import long_logs
 
 
@@ -41,3 +44,21 @@ def test_files_of_the_user_behind_links_stay(tmp_path: Path) -> None:
     assert long_logs.cut(logs, 1000) == long_logs.cut(tmp_path / "linked", 1000) == []
     assert long_logs.cut(tmp_path / "none") == []
     assert all(path.stat().st_size == 50_000 for path in mine.iterdir())
+
+
+def test_thousands_of_nested_folders_stop_no_run(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "server.log").write_bytes(b"x" * 50_000)
+    inside = os.open(logs, os.O_DIRECTORY)
+    for _ in range(1500):
+        os.mkdir("d" * 50, dir_fd=inside)
+        deeper = os.open("d" * 50, os.O_DIRECTORY, dir_fd=inside)
+        os.close(inside)
+        inside = deeper
+    os.close(inside)
+    (logs / "password.log").write_text(f"started with {secret.draw()}")
+    assert long_logs.cut(logs, 1000) == [logs / "server.log"]
+    assert secret.redact_files(tmp_path) == [logs / "password.log"]
+    secret.forget()
+    guarded.remove_tree(logs)
