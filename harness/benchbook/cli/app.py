@@ -172,6 +172,7 @@ def run(argv: list[str]) -> int:
 def _carry_out(argv: list[str]) -> int:
     try:
         variables.require()
+        variables.require_text(argv)
         result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
         _report(error.message, error.hint)

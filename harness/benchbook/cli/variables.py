@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,18 +29,27 @@ def _is_seconds(text: str) -> bool:
         return False
 
 
+def is_text(given: str) -> bool:
+    """Return whether an argument or a variable is UTF-8 text: Python shows other bytes as halves of surrogate pairs."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdecimal() and int(text[:9]) > 0 and len(text) < 6
 
 
 def _is_folder_or_new(text: str) -> bool:
-    return not os.path.exists(text) or os.path.isdir(text)  # noqa: PTH110, PTH112 - False for any text
+    return is_text(text) and (not os.path.exists(text) or os.path.isdir(text))  # noqa: PTH110, PTH112
 
 
 _SECONDS = _Form("a number of seconds above 0", _is_seconds)
 _COUNT = _Form("a whole number from 1 to 99999", _is_count)
 _FILE = _Form("an existing file", os.path.isfile)
-_FOLDER = _Form("a folder, existing or new", _is_folder_or_new)
+_FOLDER = _Form("a folder, existing or new, with a path in UTF-8", _is_folder_or_new)
 _FORMS = {
     "BENCHBOOK_HANG_SECONDS": _SECONDS,
     "BENCHBOOK_BENCHLOAD": _FILE,
@@ -51,6 +60,7 @@ _FORMS = {
         lambda text: (Path(text) / "experiments").is_dir(),
     ),
     "XDG_CACHE_HOME": _FOLDER,
+    **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), _FOLDER),
     "POLARS_MAX_THREADS": _COUNT,
 }
 
@@ -63,4 +73,15 @@ def require() -> None:
             raise RequestError(
                 f"The environment variable {name} is {value!r}; allowed: {form.allowed}.",
                 f"Correct it, or remove it: unset {name}",
+            )
+
+
+def require_text(argv: Sequence[str]) -> None:
+    """Raise RequestError for the first argument of a command line that is not UTF-8 text."""
+    for before, given in zip(("", *argv), argv, strict=False):
+        if not is_text(given):
+            option = f"{before} " if before.startswith("--") and "=" not in before else ""
+            raise RequestError(
+                f"{option}{ascii(given)[1:-1][:60]} is not UTF-8 text.",
+                "Name another file or folder, or write the text in UTF-8.",
             )

@@ -63,7 +63,7 @@ class ContainerSource(Model):
     """Limit on processor time, in cores. Default: no limit."""
     cores: str | None = Field(default=None, pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")
     """Cores that the container may use, such as ``0-3,6``. Default: all."""
-    memory: str | None = Field(default=None, pattern=r"^\d+(KiB|MiB|GiB)?$")
+    memory: str | None = Field(default=None, pattern=r"^\d{1,15}(KiB|MiB|GiB)?$")
     """Memory limit, such as ``512MiB`` or ``2GiB``. Default: no limit."""
     user: str | None = Field(default=None, pattern=r"^\d+(:\d+)?$")
     """``UID:GID`` of its processes. Default: the user who runs Benchbook; without an engine, the user of the image."""

@@ -47,6 +47,8 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
         raise RequestError(
             f"{shown}: is not valid TOML: {error}.", "Correct the file at that place."
         ) from None
+    except ValueError:  # Python parses at most 4,300 digits
+        raise RequestError(f"{shown}: holds a number of thousands of digits.", "Correct the file.") from None
 
 
 def _require_flat(value: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
@@ -19,7 +20,7 @@ LAUNCHER = Path(__file__).parents[3] / "bench"
     ("folder", "words"),
     [
         ("", "--results is empty."),
-        ("/tmp/a\udcff", "the name is not UTF-8 text."),
+        ("/tmp/a\udcff", "is not UTF-8 text."),
         (f"/tmp/{'a' * 256}", "the path is too long"),
         ("/tmp" + "/a" * 2000, "the path is too long"),
         ("/tmp/what?read_only", '"?" in its path'),
@@ -44,7 +45,7 @@ def test_a_results_folder_that_cannot_be_used_is_refused_at_once(
         ("BENCHBOOK_HANG_SECONDS", "abc"), ("BENCHBOOK_HANG_SECONDS", "nan"), ("BENCHBOOK_HANG_SECONDS", "-1"),
         ("BENCHBOOK_HANG_SECONDS", "inf"), ("POLARS_MAX_THREADS", "0"), ("POLARS_MAX_THREADS", "many"),
         ("POLARS_MAX_THREADS", "9" * 5000), ("BENCHBOOK_ROOT", "/nowhere"), ("BENCHBOOK_BENCHLOAD", "/nowhere"),
-        ("BENCHBOOK_CACHE", "/dev/null"), ("XDG_CACHE_HOME", "/dev/null"), ("BENCHBOOK_REGISTRY", "a b\n"),
+        ("TMPDIR", "/tmp/t\udcff"), ("BENCHBOOK_CACHE", "/dev/null"), ("XDG_CACHE_HOME", "/dev/null"), ("BENCHBOOK_REGISTRY", "a b\n"),
     ],
 )  # fmt: skip
 def test_a_variable_of_the_environment_is_checked_first(
@@ -55,6 +56,23 @@ def test_a_variable_of_the_environment_is_checked_first(
     err = capsys.readouterr().err
     assert err.startswith(f"bench: The environment variable {name} is ")
     assert err.endswith(f"unset {name}\n")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["sql", "select \udcff"], ["report", "--output", "r\udcff.html"], ["export", "--output=\udcff"],
+        ["list", "\udcff"], ["run", "quickstart", "--set", "arm=\udcff"], ["claims", "\udcff/"],
+    ],
+)  # fmt: skip
+def test_an_argument_that_is_no_text_is_refused_at_the_edge(
+    argv: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(argv) == 2
+    assert "\\udcff" in (err := capsys.readouterr().err)
+    assert err.splitlines()[0].endswith(" is not UTF-8 text.")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
@@ -76,6 +94,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"title = {'{a=' * 2000}1{'}' * 2000}",
         f"{'.'.join('a' * 2000)} = 1",
         "title = 1e999",
+        f"title = {'9' * 6000}",
         "factors = 5",
         "profiles = [1]\ntitle = 'a'\nfactors = {system = 5}",
     ],
@@ -155,3 +174,21 @@ def test_an_incomplete_set_up_of_another_user_is_a_sentence(tmp_path: Path) -> N
     assert done.returncode == 2
     assert done.stderr.startswith(f"bench: {tmp_path}/.bench is not complete, and you may not write to it.\n")
     assert "BENCHBOOK_HOME" in done.stderr
+
+
+def test_a_lock_of_the_set_up_that_stays_held_is_a_sentence(tmp_path: Path) -> None:
+    """Run the launcher in a clone without a set-up, with a ``flock`` that never gets the lock."""
+    (tmp_path / "harness/benchload").mkdir(parents=True)
+    (tmp_path / ".bench").mkdir()
+    (tmp_path / ".bench/lock").touch()
+    (tmp_path / ".bench/lock").chmod(0o644)
+    shutil.copy(LAUNCHER, tmp_path)
+    (tmp_path / "flock").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "flock").chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "bench", "list"], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert f"bench: {tmp_path}/.bench/lock has been locked by another program for 600 s.\n" in done.stderr
+    assert stat.S_IMODE((tmp_path / ".bench/lock").stat().st_mode) == 0o600
