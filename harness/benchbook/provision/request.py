@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
+from benchbook.host import guarded
 from benchbook.host.filesystem import cache_folder
 from benchbook.host.provenance import sha256_of
 from benchbook.process import interrupt
@@ -160,7 +161,9 @@ def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
     """Hold the lock of one pin; report progress while another harness holds it."""
     from filelock import FileLock, Timeout
 
-    held, started = FileLock(folder.parent / f".{folder.name}.lock"), time.monotonic()
+    path = folder.parent / f".{folder.name}.lock"
+    guarded.close_lock(path)
+    held, started = FileLock(path), time.monotonic()
     while not held.is_locked:
         with contextlib.suppress(Timeout):
             held.acquire(timeout=1, poll_interval=0.1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchbook.errors import RequestError, command
 from benchbook.record import duckdb_file, folder, ingest, objects
-from benchbook.record.duckdb_file import FILE, Unusable
+from benchbook.record.duckdb_file import FILE, StillBusy, Unusable
 from benchbook.record.folder import Say, tell
 from benchbook.record.tables import TABLES
 
@@ -77,6 +77,9 @@ def _to_write(results: Path, say: Say) -> DuckDBPyConnection:
     file = results / FILE
     try:
         return duckdb_file.usable(file, read_only=False, say=say)
+    except StillBusy as why:  # whoever may read the file can hold it; it goes on with the file that was
+        say(f"{why.message} It is built again from the run folders.")
+        _replace(results, say)
     except Unusable as why:
         if file.exists():
             kept = duckdb_file.move_aside(file)
@@ -162,7 +165,7 @@ def rebuild(results: Path, say: Say = tell) -> dict[str, int]:
     with duckdb_file.only_writer(results, say):
         file = results / FILE
         duckdb_file.require_no_link(file)
-        with contextlib.suppress(Unusable):
+        with contextlib.suppress(Unusable, StillBusy):
             # Take DuckDB's lock once: whoever reads the old file may finish before it is replaced.
             if file.exists():
                 duckdb_file.patiently(lambda: duckdb_file.connect(file, read_only=False), file, say).close()

@@ -51,6 +51,10 @@ class Busy(Exception):
     """Another process holds the file or the folder; the text says which."""
 
 
+class StillBusy(RequestError):
+    """Another process held the file or the folder for WAIT_SECONDS."""
+
+
 class Unusable(Exception):
     """The file cannot be used, and the text says why; it can be built again from the run folders."""
 
@@ -81,6 +85,7 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
 
     try:
         results.mkdir(parents=True, exist_ok=True)
+        guarded.close_lock(path)
         patiently(take, results, say)
     except OSError as error:
         raise folder.cannot_write(results, error) from error
@@ -102,7 +107,7 @@ def _lock_owner(path: Path) -> str | None:
 def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:
     """Return the result of ``attempt``, trying again while it raises Busy; report the wait once.
 
-    Raises RequestError after WAIT_SECONDS.
+    Raises StillBusy after WAIT_SECONDS.
     """
     until: float | None = None
     while True:
@@ -113,7 +118,7 @@ def patiently(attempt: Callable[[], T], place: Path, say: Say) -> T:
                 until = time.monotonic() + WAIT_SECONDS
                 say(f"{place} is in use by {busy}; waiting up to {WAIT_SECONDS:.0f} s.")
             elif time.monotonic() >= until:
-                raise RequestError(
+                raise StillBusy(
                     f"{place} has been in use by {busy} for {WAIT_SECONDS:.0f} s.",
                     "Let it finish or close it, then run the command again; nothing was lost.",
                 ) from busy

@@ -287,6 +287,7 @@ def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
+        guarded.close_lock(folder / "lock")
         held = FileLock(folder / "lock").acquire(blocking=False)
     except Timeout:
         raise RequestError(

@@ -45,7 +45,8 @@ def test_a_results_folder_that_cannot_be_used_is_refused_at_once(
         ("BENCHBOOK_HANG_SECONDS", "abc"), ("BENCHBOOK_HANG_SECONDS", "nan"), ("BENCHBOOK_HANG_SECONDS", "-1"),
         ("BENCHBOOK_HANG_SECONDS", "inf"), ("POLARS_MAX_THREADS", "0"), ("POLARS_MAX_THREADS", "many"),
         ("POLARS_MAX_THREADS", "9" * 5000), ("BENCHBOOK_ROOT", "/nowhere"), ("BENCHBOOK_BENCHLOAD", "/nowhere"),
-        ("TMPDIR", "/tmp/t\udcff"), ("BENCHBOOK_CACHE", "/dev/null"), ("XDG_CACHE_HOME", "/dev/null"), ("BENCHBOOK_REGISTRY", "a b\n"),
+        ("TMPDIR", "/tmp/t\udcff"), ("BENCHBOOK_CACHE", "/dev/null"),
+        ("XDG_CACHE_HOME", "/dev/null"), ("BENCHBOOK_REGISTRY", "a b\n"),
     ],
 )  # fmt: skip
 def test_a_variable_of_the_environment_is_checked_first(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import textwrap
@@ -184,8 +185,45 @@ WRITER = """
 """
 
 
-@pytest.mark.parametrize("read", [True, False])
-@pytest.mark.parametrize("code", [DUCKDB, WRITER])
+SHARED = """
+    import fcntl, sys
+    with open(sys.argv[1], "rb") as file:
+        fcntl.lockf(file, fcntl.LOCK_SH)
+        print("held", flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("code", [DUCKDB, SHARED])
+def test_a_program_that_holds_the_file_stops_no_writer(
+    recorded: tuple[Path, str], said: list[str], monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    results, run_id = recorded
+    database.rebuild(results)
+    holder = Holder(code, results / duckdb_file.FILE)
+    monkeypatch.setattr(duckdb_file, "WAIT_SECONDS", 0.3)
+    assert enter_trial(results, results / "runs" / run_id / "trials" / "0000", said.append)
+    assert said[-1].endswith(" It is built again from the run folders.")
+    assert f"process {holder.process.pid}" in said[-1]
+    assert count(results, said) == 6
+    again = Holder(code, results / duckdb_file.FILE)
+    assert database.rebuild(results, said.append)["trials"] == 6
+    holder.let_go()
+    again.let_go()
+
+
+def test_who_may_not_write_to_the_folder_may_not_lock_it(recorded: tuple[Path, str]) -> None:
+    results, _ = recorded
+    lock = results / duckdb_file.LOCK_FILE
+    for folder_rights, rights in ((0o755, 0o600), (0o775, 0o660), (0o700, 0o600)):
+        lock.touch()
+        lock.chmod(0o644)
+        results.chmod(folder_rights)
+        database.rebuild(results)
+        assert stat.S_IMODE(lock.stat().st_mode) == rights
+
+
+@pytest.mark.parametrize(("read", "code"), [(True, DUCKDB), (True, WRITER), (False, WRITER)])
 def test_a_lock_is_waited_for_with_words_and_not_for_ever(
     recorded: tuple[Path, str], said: list[str], monkeypatch: pytest.MonkeyPatch, read: bool, code: str
 ) -> None:
