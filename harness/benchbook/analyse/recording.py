@@ -17,6 +17,7 @@ from benchbook.errors import unknown
 from benchbook.host import processor
 from benchbook.host.processor import Processor
 from benchbook.host.reading import readable
+from benchbook.host.texts import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +87,7 @@ class Recording:
     def fact_list(self, topic: str) -> list[Any]:
         """Return a part of run.json that is a list (``controls``, ``calibration``), in its order."""
         facts = self.facts(topic)
-        return [facts[key] for key in sorted(facts, key=lambda key: int(key) if key.isdigit() else 0)]
+        return [facts[key] for key in sorted(facts, key=lambda key: number(key) or 0)]
 
     @functools.cached_property
     def _topics(self) -> dict[str, dict[str, Any]]:

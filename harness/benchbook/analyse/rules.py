@@ -24,6 +24,7 @@ from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.reason import Reason
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
+from benchbook.host.texts import number
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 
@@ -275,7 +276,8 @@ def _in_flight(run: Run) -> Callable[[Cell, str], int]:
 
     def planned(cell: Cell, phase: str) -> int:
         level = cell.levels.get("workers", "")
-        return int(level) if level.isdigit() and phase not in fixed else options.get(phase, 1)
+        given = None if phase in fixed else number(level)
+        return options.get(phase, 1) if given is None else given
 
     return planned
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from benchbook.analyse import quantity
+from benchbook.host.texts import number
 
 FACTORS = {
     "arm": "configuration", "size": "object size", "workers": "number in flight", "in_flight": "number in flight",
@@ -56,7 +57,11 @@ def level_words(factor: str, level: str) -> str:
     if factor == "size":
         return LEVELS[factor].format(size_words(level))
     shown = (
-        f"{int(level):,}" if level.isdigit() else STORAGES.get(level, level) if factor == "storage" else level
+        f"{int(level):,}"
+        if number(level) is not None
+        else STORAGES.get(level, level)
+        if factor == "storage"
+        else level
     )
     words = LEVELS.get(factor, f"{factor.replace('_', ' ')} {{}}").format(shown)
     return re.sub(r"^1 (\w+)s\b", r"1 \1", words)
@@ -128,7 +133,7 @@ def size_words(level: str) -> str:
     ('20 kB', '8 to 12 kB', '4 KiB')
     """
     ends = level.removeprefix("uniform:").split(":")
-    if not all(end.isdigit() for end in ends):
+    if any(number(end) is None for end in ends):
         return re.sub(r"(\d)([KMG]?i?B)$", r"\1 \2", level)
     sizes = [quantity.size(float(end)) for end in ends]
     if len(sizes) == 2 and sizes[0].partition(" ")[2] == sizes[1].partition(" ")[2]:

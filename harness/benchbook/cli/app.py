@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +41,7 @@ from benchbook.cli import (
 )
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
-from benchbook.host import exhausted, terminal
+from benchbook.host import exhausted, temporary, terminal
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 
 INTERRUPTED = 130
@@ -208,9 +209,13 @@ def _of_the_machine(error: Exception) -> int:
             f"`{typed('list')}` names an unreadable experiment, and `{typed('list runs')}` an unreadable run.",
         )
     elif isinstance(error, OSError) and error.errno in FULL_OR_FORBIDDEN and error.filename:
+        place = error.filename2 or error.filename  # of a copy, the file that was to be written
         _report(
-            f"{error.filename}: {error.strerror}.",
-            "Make it readable and writable, free some space, or name another folder with --results DIR.",
+            f"{place}: {error.strerror}.",
+            temporary.space_hint(
+                Path(os.fsdecode(place)),
+                "Make it readable and writable, free some space, or name another folder with --results DIR.",
+            ),
         )
     elif isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         _report(

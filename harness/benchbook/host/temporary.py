@@ -32,6 +32,15 @@ def holds(path: Path) -> bool:
     )
 
 
+def space_hint(path: Path, otherwise: str) -> str:
+    """Return how to make room for a file; ``otherwise`` if it is not in a temporary folder of Benchbook."""
+    root = Path(tempfile.gettempdir()).absolute()
+    parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    if not parts or not _NAME.fullmatch(parts[0]):
+        return otherwise
+    return f"Free some space in {root}, where temporary files are, or name another folder in the variable TMPDIR."
+
+
 def sweep() -> None:
     """Remove the temporary folders of dead processes of this user; never raise.
 

@@ -37,6 +37,15 @@ def _may_hold_halves(text: str | bytes) -> bool:
     return b"\\ud" in text or b"\\uD" in text or b"\xed" in text
 
 
+def number(text: str) -> int | None:
+    """Return a whole number of up to 18 digits; None for other texts, such as "²" or one of thousands of digits.
+
+    >>> number("12"), number("²"), number("9" * 5000)
+    (12, None, None)
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+
+
 def shortened(text: str, most: int = MOST_CHARACTERS) -> str:
     """Return ``text``, or its beginning and end with the number of characters between them if it is longer.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbook.declare.system import ContainerSource, DockerSource
 from benchbook.errors import Unavailable
+from benchbook.host.texts import number
 from benchbook.process import containers, sandbox
 from benchbook.process.launch import ContainerOptions, Program
 from benchbook.provision import go, image_lock, oci
@@ -342,7 +343,7 @@ def _registry(name: str) -> tuple[str, int, str]:
     if not slash or not (set(".:") & set(host) or host == "localhost"):
         return DEFAULT_REGISTRY, 443, name if slash else f"library/{name}"
     host, _, port = host.partition(":")
-    return host, int(port) if port.isdigit() else 443, rest
+    return host, number(port) or 443, rest
 
 
 def _reach(reference: str, environment: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from benchbook.declare import names
 from benchbook.errors import RequestError, command
-from benchbook.host import guarded
+from benchbook.host import guarded, temporary
 from benchbook.record import folder
 from benchbook.record.folder import Say
 from benchbook.record.tables import SCHEMA_VERSION, TABLES, script
@@ -283,7 +283,9 @@ def failure(file: Path, error: Exception) -> RequestError:
     if _is_of_the_folder(first):
         return RequestError(
             f"Cannot read or write {file}: {first}",
-            "Free some space, make the folder writable, or name another one with --results DIR.",
+            temporary.space_hint(
+                file, "Free some space, make the folder writable, or name another one with --results DIR."
+            ),
         )
     return RequestError(
         f"{file} is damaged: {first}", f"Build it again from the run folders: {command('rebuild')}"

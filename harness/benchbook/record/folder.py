@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import RequestError
-from benchbook.host import guarded
+from benchbook.host import guarded, temporary
 from benchbook.host.terminal import visible
 from benchbook.host.texts import parse_json
 from benchbook.record import evidence, plain
@@ -128,8 +128,11 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
         )
     return RequestError(
         f"{path} cannot be written: {error.strerror or error}.",
-        "Free some space, make the folder writable, or name another folder: --results DIR, or for `site` and `export`"
-        " --output DIR.",
+        temporary.space_hint(
+            path,
+            "Free some space, make the folder writable, or name another folder: --results DIR, or for `site` and"
+            " `export` --output DIR.",
+        ),
     )
 
 

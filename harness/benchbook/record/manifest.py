@@ -297,14 +297,18 @@ def copy(export: Export, target: Path, wanted: Callable[[str], bool]) -> None:
         if not wanted(entry.file):
             continue
         place = target / entry.file
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("xb") as file:
-            if not _copied(export.folder / entry.file, file, entry):
-                raise RequestError(
-                    f"{export.folder} is damaged: files have changed since the export: {some([entry.file])}.",
-                    "Copy the export again from its source.",
-                )
-    (target / FILE).write_bytes(export.text)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("xb") as file:
+                same = _copied(export.folder / entry.file, file, entry)
+        except OSError as error:
+            raise folder.cannot_write(place, error) from error
+        if not same:
+            raise RequestError(
+                f"{export.folder} is damaged: files have changed since the export: {some([entry.file])}.",
+                "Copy the export again from its source.",
+            )
+    folder.write_whole(target / FILE, export.text)
 
 
 def _copied(path: Path, target: IO[bytes], entry: Entry) -> bool:

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,23 @@ def test_a_lock_of_the_set_up_that_stays_held_is_a_sentence(tmp_path: Path) -> N
     assert done.returncode == 2
     assert f"bench: {tmp_path}/.bench/lock has been locked by another program for 600 s.\n" in done.stderr
     assert stat.S_IMODE((tmp_path / ".bench/lock").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("size", ["64k", "2M"])
+def test_a_full_folder_of_temporary_files_is_named(size: str, tmp_path: Path) -> None:
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "small", tmp_path], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("needs the right to mount")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "benchbook", "claims", root() / "reports/data/quickstart"],
+            env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        subprocess.run(["umount", "--lazy", tmp_path], check=True)
+    assert done.returncode == 2
+    assert str(tmp_path) in done.stderr.splitlines()[-2]
+    assert done.stderr.splitlines()[-1].endswith(
+        f"{tmp_path}, where temporary files are, or name another folder in the variable TMPDIR."
+    )

@@ -232,5 +232,5 @@ def _table(found: list[Trial], counted: Counted) -> Table:
 
 def _natural(text: str) -> list[tuple[int, float, str]]:
     return [
-        (0, float(word), "") if word.isdigit() else (1, 0.0, word) for word in text.replace(",", "").split()
+        (0, float(word), "") if word.isdecimal() else (1, 0.0, word) for word in text.replace(",", "").split()
     ]
