@@ -275,8 +275,11 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
 
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
-    """Return why no block of a case has both sides."""
+    """Return why a case has no ratio: no block has both sides, or one side has only zeros."""
     for cell, pair in side.pairs(claim):
+        found = run.values(cell, pair, claim.validity).by_block.values()
+        if found and not any(found):
+            return because("all-zero")
         if lost := run.lost(cell, pair, claim.validity):
             return lost.reason(cell)
         if skipped(cell):

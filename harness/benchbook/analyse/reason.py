@@ -16,7 +16,7 @@ CODES = {
     "outside": "The interval lies outside the band; `includes_1`: a direction is claimed, and the interval includes 1.",
     "includes-1": "A direction is claimed, and the interval includes 1.",
     "too-wide": "The interval lies only partly within the band.",
-    "no-interval": "There is no interval, `because` of one of the next six, or of nothing known.",
+    "no-interval": "There is no interval, `because` of one of the next seven, or of nothing known.",
     "no-pairs": "No block has a value of both.",
     "few-pairs": "There are `pairs`, and an interval needs at least `least`.",
     "few-values": "There are `trials` of one side, and an interval needs at least `least`.",
