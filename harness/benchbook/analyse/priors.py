@@ -87,11 +87,11 @@ def is_current(found: Recorded, root: Path) -> bool:
 
 
 def _evidence(root: Path) -> tuple[str, list[str]]:
-    """Return a digest of the published runs that were not withdrawn, and their names."""
+    """Return a digest of the project's published runs that were not withdrawn, and their names."""
     digests = {}
     for place in ledger.folders(root / ledger.DATA):
         for one in ledger.entries(place)[0]:
-            if one.withdrawal is None:
+            if one.withdrawal is None and one.export.machine is None:
                 digests[one.export.run_id] = manifest.sha256(one.export.folder / manifest.FILE)
     lines = "".join(f"{name} {digests[name]}\n" for name in sorted(digests))
     return f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}", sorted(digests)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from benchbook.declare.checkout import experiments, root
 from benchbook.declare.toml import Model, Text, read
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
@@ -124,7 +125,13 @@ def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
             f"{path} is a run of {export.experiment}, not of {path.parent.name}.",
             f"Move it to {path.parents[1] / export.experiment / path.name}",
         )
+    if export.machine is not None and export.experiment not in experiments(root()):
+        raise RequestError(
+            f"{path} is a contributed run of {export.experiment}, an experiment that this checkout does not declare.",
+            "A contributed run is a run of an experiment of the project.",
+        )
     try:
+        _require_kind(export)
         facts = folder.read_object(path / folder.RUN_FILE)
         made = facts["created_at"]
         foreign.require_times(facts)
@@ -135,6 +142,16 @@ def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
             f"{path / folder.RUN_FILE} is not the description of a run: {error}.",
             "Copy the run again from its source.",
         ) from error
+
+
+def _require_kind(export: Export) -> None:
+    """Raise ValueError if the manifest says that a run is an A/A run and its plan does not, or the other way round."""
+    path = export.folder / folder.PLAN_FILE
+    planned = (folder.read_object(path) if path.exists() else {}).get("trials") or [None]
+    if export.against_itself != manifest.has_label(planned[0]):
+        raise ValueError(
+            f"{manifest.FILE} says against_itself: {export.against_itself}, and the plan does not"
+        )
 
 
 def shown(held: Iterable[Entry]) -> Entry | None:

@@ -327,6 +327,12 @@ def _copied(path: Path, target: IO[bytes], entry: Entry) -> bool:
     return left == 0 and digest.hexdigest() == entry.sha256
 
 
+def has_label(trial: Any) -> bool:
+    """Return whether a planned trial, which may be of somebody else, is one of an A/A run."""
+    levels = trial.get("levels") if isinstance(trial, dict) else None
+    return isinstance(levels, dict) and "aa" in levels
+
+
 def is_note(name: str) -> bool:
     """Return whether a file that the manifest does not name is a person's note directly in the folder.
 

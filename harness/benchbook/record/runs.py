@@ -74,14 +74,8 @@ def _read(path: Path) -> Run:
         planned=len(planned),
         done=_done(path, len(planned)),
         path=path,
-        against_itself=any(map(_has_label, planned[:1])),
+        against_itself=any(map(manifest.has_label, planned[:1])),
     )
-
-
-def _has_label(trial: Any) -> bool:
-    """Return whether a planned trial, which may be of somebody else, is one of an A/A run."""
-    levels = trial.get("levels") if isinstance(trial, dict) else None
-    return isinstance(levels, dict) and "aa" in levels
 
 
 def _done(path: Path, planned: int) -> int:

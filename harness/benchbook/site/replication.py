@@ -19,7 +19,9 @@ from benchbook.site import published
 
 def cases(root: Path, scratch: Path, note: Callable[[str], None] = lambda _: None) -> list[Case]:
     """Return the published comparisons of a checkout, opened in a new folder; ``note`` gets a line per experiment."""
-    found, _ = published.ledgers(root)
+    ledgers, _ = published.ledgers(root)
+    # Priors hold for all experiments, and whoever contributes a run chose what it says.
+    found = {name: [one for one in held if one.export.machine is None] for name, held in ledgers.items()}
     note("reading the published runs")
     results = published.results([one.export for held in found.values() for one in held], scratch / "results")
     made: list[Case] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from benchbook.analyse import priors
 from benchbook.analyse.replication import KINDS
-from benchbook.record import ledger
+from benchbook.record import ledger, manifest
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,6 +37,16 @@ def test_a_run_that_was_added_or_withdrawn_makes_them_stale(tmp_path: Path):
     withdrawn.unlink()
     shutil.copytree(ROOT / ledger.DATA / "versions-over-time", data / "versions-over-time")
     assert not priors.is_current(found, tmp_path)
+
+
+def test_nothing_is_learned_from_a_contributed_run(tmp_path: Path):
+    """The attack: its sender chose its ratios, and the priors hold for the pages of all experiments."""
+    data = tmp_path / ledger.DATA
+    shutil.copytree(ROOT / ledger.DATA / "quickstart", data / "quickstart")
+    _, runs = priors._evidence(tmp_path)
+    file = data / "quickstart" / runs[0] / manifest.FILE
+    file.write_text(json.dumps({**json.loads(file.read_text()), "machine": "lab-1"}))
+    assert priors._evidence(tmp_path)[1] == runs[1:]
 
 
 def test_the_file_is_what_the_command_writes():

@@ -238,3 +238,32 @@ def test_a_file_of_git_beside_published_runs_is_refused(published: Path) -> None
     (run.parent / ".gitattributes").write_text("*.json text eol=crlf")
     with pytest.raises(RequestError, match=r"\.gitattributes: a file of Git"):
         ledger.entries(run.parent)
+
+
+def contributed(published: Path, **facts: Any) -> Path:
+    """Return a copy of the run in the ledger of its experiment, as a contributor can change it."""
+    stated = json.loads((published / manifest.FILE).read_text())
+    run = published.parent / str(facts.get("experiment", stated["experiment"])) / stated["run_id"]
+    shutil.copytree(published, run)
+    state(run, machine="lab-1", **facts)
+    return run
+
+
+@pytest.mark.parametrize("name", ["quickstart-data", "index", "methods", "data"])
+def test_a_contributed_run_of_no_experiment_is_left_out(published: Path, name: str) -> None:
+    """The attack: it took the name of a page, so that no page of the site was rendered."""
+    run = contributed(published, experiment=name)
+    held, [problem] = ledger.entries(run.parent)
+    assert held == []
+    assert "an experiment that this checkout does not declare" in problem.message
+
+
+def test_a_run_is_what_its_plan_says(published: Path) -> None:
+    """The attack: an ordinary run that calls itself an A/A run counts for the noise and is in no list."""
+    run = contributed(published)
+    [entry], _ = ledger.entries(run.parent)
+    assert not entry.export.against_itself
+    state(run, against_itself=True)
+    held, [problem] = ledger.entries(run.parent)
+    assert held == []
+    assert "the plan does not" in problem.message
