@@ -92,19 +92,22 @@ def whole_number(value: object) -> int:
     return value
 
 
-def close_lock(path: Path) -> None:
+def close_lock(path: Path) -> int:
     """Create the file of a lock, or correct that of this user: who may not write to its folder may not lock it.
 
-    Everybody who may read a file can lock it for as long as they like. Raises OSError for a link.
+    Everybody who may read a file can lock it for as long as they like. Returns its rights, which some releases of
+    filelock set again. Raises OSError for a link.
     """
     writers = path.parent.stat().st_mode & 0o022
+    rights = 0o600 | writers | writers << 1
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         if os.fstat(descriptor).st_uid == os.geteuid():
             with contextlib.suppress(OSError):  # a file system without rights
-                os.fchmod(descriptor, 0o600 | writers | writers << 1)
+                os.fchmod(descriptor, rights)
     finally:
         os.close(descriptor)
+    return rights
 
 
 def is_link(path: Path) -> bool:

@@ -162,8 +162,7 @@ def lock(folder: Path, title: str, request: Request) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     path = folder.parent / f".{folder.name}.lock"
-    guarded.close_lock(path)
-    held, started = FileLock(path), time.monotonic()
+    held, started = FileLock(path, mode=guarded.close_lock(path)), time.monotonic()
     while not held.is_locked:
         with contextlib.suppress(Timeout):
             held.acquire(timeout=1, poll_interval=0.1)

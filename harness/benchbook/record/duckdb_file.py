@@ -39,6 +39,7 @@ CLOSED: dict[str, bool] = {
     "enable_external_access": False,
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
+    "allow_persistent_secrets": False,
     "lock_configuration": True,
 }
 """Settings of a connection whose queries reach nothing but the tables: no file, no network, no extension, no variable
@@ -71,8 +72,6 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     path = results / LOCK_FILE
-    lock = FileLock(path)
-
     holder = "another Benchbook"
 
     def take() -> None:
@@ -85,7 +84,7 @@ def only_writer(results: Path, say: Say) -> Iterator[None]:
 
     try:
         results.mkdir(parents=True, exist_ok=True)
-        guarded.close_lock(path)
+        lock = FileLock(path, mode=guarded.close_lock(path))
         patiently(take, results, say)
     except OSError as error:
         raise folder.cannot_write(results, error) from error

@@ -287,8 +287,8 @@ def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     try:
-        guarded.close_lock(folder / "lock")
-        held = FileLock(folder / "lock").acquire(blocking=False)
+        rights = guarded.close_lock(folder / "lock")
+        held = FileLock(folder / "lock", mode=rights).acquire(blocking=False)
     except Timeout:
         raise RequestError(
             f"{run_id} is being carried out by another process.", "Wait for it, or start a new run."

@@ -170,7 +170,6 @@ def test_nothing_is_changed(recorded: tuple[Path, str], text: str) -> None:
         "FROM glob('{folder}/*')",
         "IMPORT DATABASE '{folder}'",
         "PRAGMA import_database('{folder}')",
-        "FROM duckdb_secrets()",
         "FROM 'http://127.0.0.1:1/a.parquet'",
         "FROM read_csv('s3://bucket/a.csv')",
         "SELECT getenv('HOME')",
@@ -199,6 +198,11 @@ def test_a_question_reaches_no_file_and_no_variable(
     assert not duckdb_file.write_ahead_log(kept).exists()
     assert kept.read_bytes() == before
     assert frame.height == 1
+
+
+def test_a_question_finds_no_secret(recorded: tuple[Path, str]) -> None:
+    with contextlib.suppress(RequestError):  # DuckDB 1.5.1 answers that there is none
+        assert query.sql(recorded[0], "FROM duckdb_secrets()").is_empty()
 
 
 def test_a_log_of_queries_is_written_nowhere(recorded: tuple[Path, str], tmp_path: Path) -> None:
