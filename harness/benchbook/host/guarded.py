@@ -1,4 +1,4 @@
-"""Files and folders that someone else may have put in the way: regular without waiting, read up to a limit."""
+"""Files and folders that someone else may have put in the way: opened without waiting, read up to a limit."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def link(run: Path | Export, results: Path, from_trials: bool = False) -> Path:
     place.mkdir(parents=True)
     if isinstance(run, Export):
         from_trials = run.has_trials and (from_trials or run.schema < SCHEMA_VERSION)
-        kept = {*FOLDERS_AND_FILES} - {_left_out(from_trials)}
+        kept = {*manifest.FOLDERS, folder.RUN_FILE, folder.PLAN_FILE} - {_left_out(from_trials)}
         manifest.copy(run, place, lambda name: name.partition("/")[0] in kept)
         origin.keep(place, run)
         return place
@@ -165,9 +165,6 @@ def link(run: Path | Export, results: Path, from_trials: bool = False) -> Path:
         if (run / name).is_file():
             shutil.copyfile(run / name, place / name)
     return place
-
-
-FOLDERS_AND_FILES = (*manifest.FOLDERS, folder.RUN_FILE, folder.PLAN_FILE)
 
 
 def _left_out(from_trials: bool) -> str:

@@ -281,14 +281,19 @@ def test_the_run_as_it_was_sent_enters_and_changes_nothing_else(place: Path) -> 
     assert all(set(rows) < set(after[name]) for name, rows in before.items())
 
 
+def repeat(file: Path, rows: int) -> None:
+    """Write a table whose rows are all the first one, which makes a small file."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE held AS FROM '{file}' LIMIT 1")
+        connection.execute(f"COPY (SELECT held.* FROM held, range({rows})) TO '{file}' (FORMAT parquet)")
+
+
 def test_tables_with_more_rows_than_stated_are_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack: 100 million equal rows in a file of 1 MB took 12 GB of memory."""
     folder = place / "sent" / "quickstart" / SENT
     monkeypatch.setattr(ingest, "_stage", lambda *_: pytest.fail("a table was read"))
     file = folder / "tables" / "measurements.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE held AS FROM '{file}' LIMIT 1")
-        connection.execute(f"COPY (SELECT held.* FROM held, range(20_000_001)) TO '{file}' (FORMAT parquet)")
+    repeat(file, 20_000_001)
     rows = json.loads((folder / manifest.FILE).read_text())["rows"]
     signed(folder)
     refused(place, r"its tables have 2\d{7} rows; at most 20000000 are read")
@@ -302,9 +307,7 @@ def test_more_answers_than_a_page_compares_are_not_read(place: Path, monkeypatch
     folder = place / "sent" / "quickstart" / SENT
     monkeypatch.setattr(ingest, "_stage", lambda *_: pytest.fail("a table was read"))
     file = folder / "tables" / "answers.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE held AS FROM '{file}' LIMIT 1")
-        connection.execute(f"COPY (SELECT held.* FROM held, range(2_000_000)) TO '{file}' (FORMAT parquet)")
+    repeat(file, 2_000_000)
     signed(folder)
     refused(place, "answers.parquet has 2000000 rows; at most 10000 for each trial are read")
 
