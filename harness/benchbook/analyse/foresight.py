@@ -7,9 +7,10 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from benchbook.analyse.alike import Kind
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between, estimate, pooled
-from benchbook.analyse.replication import Case, Kind, Measured, opposite
+from benchbook.analyse.replication import Case, Measured, opposite
 
 CONFIDENCE = 0.95
 SMALLEST, LARGEST = 1e-3, 2.0

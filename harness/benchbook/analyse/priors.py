@@ -13,15 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import foresight
+from benchbook.analyse import foresight, learned
+from benchbook.analyse.alike import KINDS, Kind
 from benchbook.analyse.foresight import Row
+from benchbook.analyse.learned import FILE
 from benchbook.analyse.processors import Between
-from benchbook.analyse.replication import KINDS, Case, Kind
+from benchbook.analyse.replication import Case
 from benchbook.declare import checkout
 from benchbook.record import ledger, manifest
-
-FILE = Path("reports") / "priors.json"
-"""In the checkout, because it is learned from the runs there."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,14 @@ class Recorded:
 
     def text(self) -> str:
         """Return the content of the file."""
-        learned = {
+        priors = {
             kind: {**asdict(prior), "comparisons": self.comparisons[kind]}
             for kind, prior in self.priors.items()
         }
         fields = {
             "written_by": "./bench replicate --record",
             "digest": self.digest,
-            "priors": learned,
+            "priors": priors,
             "rows": [asdict(one) for one in self.rows],
             "runs": list(self.runs),
         }
@@ -57,8 +56,8 @@ class Recorded:
 def of_cases(cases: Sequence[Case], root: Path) -> Recorded:
     """Learn from the cases of all published runs of a checkout."""
     found = foresight.needs(foresight.by_processor(cases))
-    learned = foresight.learned(found)
-    priors = {kind: Between(round(learned[kind].scale, 4)) for kind in KINDS if kind in learned}
+    scales = foresight.learned(found)
+    priors = {kind: Between(round(scales[kind].scale, 4)) for kind in KINDS if kind in scales}
     comparisons = {kind: sum(one.kind == kind for one in found) for kind in priors}
     return Recorded(priors, comparisons, foresight.rows(cases, found), *_evidence(root))
 
@@ -66,13 +65,9 @@ def of_cases(cases: Sequence[Case], root: Path) -> Recorded:
 def read(text: str) -> Recorded:
     """Return the content of a file that ``Recorded.text`` wrote."""
     held: dict[str, Any] = json.loads(text)
-    priors: dict[Kind, Between] = {}
-    comparisons: dict[Kind, int] = {}
-    for kind, one in held["priors"].items():
-        priors[kind] = Between(one["scale"], one["freedom"])
-        comparisons[kind] = one["comparisons"]
+    comparisons = {kind: one["comparisons"] for kind, one in held["priors"].items()}
     rows = [Row(**one) for one in held["rows"]]
-    return Recorded(priors, comparisons, rows, held["digest"], held["runs"])
+    return Recorded(learned.of_rows(held["priors"]), comparisons, rows, held["digest"], held["runs"])
 
 
 @functools.cache

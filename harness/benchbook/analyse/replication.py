@@ -7,14 +7,11 @@ compared with the interval that the others give.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import json
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from benchbook.analyse import claims, comparison, judgement, noise, processors
+from benchbook.analyse.alike import USED, Kind, bound_kind, is_bound, kind_of, work
 from benchbook.analyse.judgement import Expectation, evidence
 from benchbook.analyse.model import Fit
 from benchbook.analyse.paired import spread
@@ -22,41 +19,7 @@ from benchbook.analyse.processors import Between, Estimate, estimate
 from benchbook.analyse.ratio import ratio
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import TRIAL, Cell, Pair, Validity
-from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.declare.metric import is_main
-from benchbook.declare.workload import workloads
-
-Kind = Literal["speed", "tail", "storage", "processor time", "memory", "size"]
-KINDS: dict[Kind, str] = {
-    "speed": "rates and typical latencies",
-    "tail": "99th percentiles of latency",
-    "storage": "rates and latencies bound by storage",
-    "processor time": "processor time of the server",
-    "memory": "memory of the server",
-    "size": "bytes on disk",
-}
-"""Classes of metrics that differ in how much processors change their ratios."""
-_KIND_OF: dict[str, Kind] = {
-    "server_cpu_seconds": "processor time",
-    "server_rss_peak_bytes": "memory",
-    "disk_bytes": "size", "bytes_per_value": "size", "bytes_per_row": "size",
-    "latency_p99": "tail", "latency_p50": "speed", "latency_mean": "speed",
-    "seconds": "speed", "acknowledged_seconds": "speed",
-}  # fmt: skip
-USED: tuple[Kind, ...] = ("processor time", "memory", "size")
-"""Classes that tables do not show by default."""
-FLUSHES = 50.0
-"""Flushes of the device per second from which a phase is bound by storage."""
-_LOCAL = "local"
-
-
-def kind_of(metric: str) -> Kind | None:
-    """Return the class of a metric, apart from storage; None for a metric that is not part of this.
-
-    >>> kind_of("rows_per_second"), kind_of("disk_bytes"), kind_of("retries")
-    ('speed', 'size', None)
-    """
-    return _KIND_OF.get(metric, "speed" if "per_second" in metric else None)
 
 
 @dataclass(frozen=True)
@@ -126,44 +89,42 @@ class _Collected:
 
     first: Case
     found: list[Measured] = field(default_factory=list)
-    flushes: float = 0.0
+    bound: bool = False
+    """True if storage bounds it in any run."""
 
 
-def cases(experiment: str, runs: Sequence[tuple[int, Run]], *, of_claims: bool = False) -> list[Case]:
+def cases(experiment: str, runs: Sequence[tuple[int, Run]]) -> list[Case]:
     """Return the cases of an experiment, from its runs with the number of their processor.
 
     Every pair of setups that a page compares gives a case for each metric of ``KINDS``, and each case of a claim gives
-    one more, with its expectation. With ``of_claims``, only these are made.
+    one more, with its expectation.
     """
     made: dict[Hashable, _Collected] = {}
     for processor, run in runs:
         with run.connected():
-            for key, one, measured, flushes in _of_run(experiment, processor, run, of_claims):
+            for key, one, measured, bound in _of_run(experiment, processor, run):
                 held = made.setdefault(key, _Collected(one))
                 held.found.append(measured)
-                held.flushes = max(held.flushes, flushes)
+                held.bound = held.bound or bound
     return [_finished(one) for one in made.values()]
 
 
 def _finished(one: _Collected) -> Case:
     first = one.first
-    slow = first.kind in ("speed", "tail") and one.flushes > FLUSHES
     return Case(
-        first.experiment, "storage" if slow and first.kind == "speed" else first.kind, first.phase, first.metric,
+        first.experiment, bound_kind(first.kind) if one.bound else first.kind, first.phase, first.metric,
         first.sides, tuple(one.found), first.claim, first.expected,
     )  # fmt: skip
 
 
-def _of_run(
-    experiment: str, processor: int, run: Run, of_claims: bool
-) -> Iterator[tuple[Hashable, Case, Measured, float]]:
-    """Yield each case of a run: its key, the case without results, its result, and flushes per second."""
+def _of_run(experiment: str, processor: int, run: Run) -> Iterator[tuple[Hashable, Case, Measured, bool]]:
+    """Yield each case of a run: its key, the case without results, its result, and whether storage bounds it."""
     metrics = [
         (pair, kind)
         for pair in run.pairs()
         if pair[0] in _phases(run) and (kind := kind_of(pair[1])) and (is_main(pair[1]) or kind in USED)
     ]
-    for above, below in [] if of_claims else _compared(run):
+    for above, below in _compared(run):
         for pair, kind in metrics:
             yield from _one(experiment, processor, run, kind, (above, below), pair)
     declared = {one.id: one for one in claims.declared(run)[0]}
@@ -203,7 +164,7 @@ def _compared(run: Run) -> list[tuple[Cell, Cell]]:
 def _one(
     experiment: str, processor: int, run: Run, kind: Kind, sides: tuple[Cell, Cell], pair: Pair,
     validity: Validity = "trial", stated: tuple[str | None, Expectation | None] = (None, None),
-) -> Iterator[tuple[Hashable, Case, Measured, float]]:  # fmt: skip
+) -> Iterator[tuple[Hashable, Case, Measured, bool]]:  # fmt: skip
     of, over = (run.values(cell, pair, validity).by_block for cell in sides)
     own = ratio(of, over, spread(run, pair, validity)).fit
     if own is None:
@@ -215,40 +176,6 @@ def _one(
         run.run_id, processor, own.with_noise(processors.equal(fits)),
         own.with_noise(noise.of(run, pair, *systems)),
     )  # fmt: skip
-    mounted = any(cell.levels.get("storage", _LOCAL) != _LOCAL for cell in sides)
-    flushes = FLUSHES + 1 if mounted else max(_flushes(run, cell, pair[0]) for cell in sides)
     case = Case(experiment, kind, *pair, (sides[0].name, sides[1].name), (), *stated)
-    key = (run.profile, *pair, *(_work(run, cell, pair[0]) for cell in sides), *stated)
-    yield key, case, measured, flushes
-
-
-def _flushes(run: Run, cell: Cell, phase: str) -> float:
-    """Return flushes of the device per second of a phase; 0 where they were not recorded."""
-    counts = run.values(cell, (phase, "device_flushes")).by_block.values()
-    seconds = run.phase_seconds(cell, phase)
-    return sum(counts) / len(counts) / seconds if counts and seconds else 0.0
-
-
-def _work(run: Run, cell: Cell, phase: str) -> Hashable:
-    """Return everything that a setup did in a phase, as a key; a limit that all setups share is the machine's."""
-    varying = dict(cell.varying)
-    levels = tuple(one for one in cell.size if one[0] not in LIMIT_FACTORS or one[0] in varying)
-    planned = [str(one["name"]) for one in run.facts("planned").get("phases") or []]
-    before = planned[: planned.index(phase)] if phase in planned else planned
-    done = [name for name in before if name in run.loads] + [phase] * (phase in planned)
-    asked = any(name in run.queries or name not in run.loads for name in done)
-    return (
-        levels, cell.datasets, cell.queries if asked else (), cell.configurations, cell.versions,
-        tuple(_options(run, name) for name in done),
-    )  # fmt: skip
-
-
-@functools.cache
-def _options(run: Run, phase: str) -> str:
-    """Return the options of a phase as it was planned, as text; those that its plan did not know are the defaults."""
-    planned = next(one for one in run.facts("planned")["phases"] if one["name"] == phase)
-    stated = planned.get("options") or {}
-    known = workloads().get(planned["workload"])
-    with contextlib.suppress(ValueError):
-        stated = known.options.model_validate(stated).model_dump(mode="json") if known else stated
-    return json.dumps([planned["workload"], stated, planned.get("only")], sort_keys=True)
+    key = (run.profile, *pair, *(work(run, cell, pair[0]) for cell in sides), *stated)
+    yield key, case, measured, is_bound(run, sides, pair[0])

@@ -32,7 +32,7 @@ def command(
     configurations count. Reads every run in reports/data, which takes minutes. docs/replication.md explains the
     columns.
     """
-    from benchbook.analyse import priors
+    from benchbook.analyse import learned, priors
     from benchbook.declare.catalogue import root
     from benchbook.site import replication
 
@@ -42,7 +42,7 @@ def command(
         )
     found = priors.of_cases(cases, root())
     if record:
-        (root() / priors.FILE).write_text(found.text(), encoding="utf-8")
+        (root() / learned.FILE).write_text(found.text(), encoding="utf-8")
     shown = [asdict(one) for one in found.rows] if as_json else [_shown(one) for one in found.rows]
     table.show(shown, as_json, "No published comparison was run twice.")
 

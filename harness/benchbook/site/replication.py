@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchbook.analyse import priors, replication
+from benchbook.analyse import alike, priors, replication
 from benchbook.analyse.foresight import CONFIDENCE, Row
 from benchbook.analyse.replication import Case
 from benchbook.analyse.run import Run
@@ -45,7 +45,7 @@ SHAPES = {ONE: "diamond", ALL: "circle"}
 ROW = 34
 """Height in pixels of a row of the chart."""
 STATED = 100 * CONFIDENCE
-KINDS: dict[str, str] = {str(kind): words for kind, words in replication.KINDS.items()}
+KINDS: dict[str, str] = {str(kind): words for kind, words in alike.KINDS.items()}
 HELD = "Intervals that agree with the ratio (%)"
 
 

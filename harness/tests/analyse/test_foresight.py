@@ -8,10 +8,11 @@ import random
 import pytest
 
 from benchbook.analyse import foresight
+from benchbook.analyse.alike import Kind
 from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between
-from benchbook.analyse.replication import Case, Kind, Measured
+from benchbook.analyse.replication import Case, Measured
 
 ERROR = 0.03
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.analyse import priors
-from benchbook.analyse.replication import KINDS
+from benchbook.analyse import learned, priors
+from benchbook.analyse.alike import KINDS
 from benchbook.record import ledger, manifest
 
 ROOT = Path(__file__).parents[3]
@@ -50,7 +50,7 @@ def test_nothing_is_learned_from_a_contributed_run(tmp_path: Path):
 
 
 def test_the_file_is_what_the_command_writes():
-    text = (ROOT / priors.FILE).read_text(encoding="utf-8")
+    text = (ROOT / learned.FILE).read_text(encoding="utf-8")
     assert priors.read(text).text() == text
 
 
