@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import answers, judgement, looked, same_work
+from benchbook.analyse import answers, beside, judgement, looked, over_runs, same_work
+from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
 from benchbook.analyse.claim_notes import notes, refusals
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
+from benchbook.analyse.over_runs import Over, OverRuns, Scope
 from benchbook.analyse.paired import pooled
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
@@ -79,6 +81,20 @@ class Judgement:
     """The estimate of ``measured`` on logarithms; None without an interval, or if nothing may be compared."""
     own: bool = False
     """True if it is a question of ours, which the publication did not ask."""
+    scope: Scope = "run"
+    """What the verdict and the ratio rest on."""
+    runs: int = 1
+    """The number of runs that they rest on; of several cases, the least."""
+    processors: int = 1
+    """The number of processors of these runs."""
+    expect: tuple[float, float] | None = None
+    """The ratio to expect on another processor: ends of its 95 % interval. None for several cases."""
+    by_case: tuple[Over | None, ...] = ()
+    """The runs that each of ``cells`` rests on; None for a case that is not judged."""
+    alone: Judgement | None = None
+    """What the run shows alone, if the verdict rests on several."""
+    here: Judgement | None = None
+    """What the runs on its processor show, if the verdict rests on several processors."""
 
     @property
     def asked(self) -> str:
@@ -117,11 +133,17 @@ def judge_run(results: Path, run_id: str, published: Path) -> list[Judgement]:
 
 @functools.cache
 def of_run(run: Run, published: Path | None = None, now: looked.Look | None = None) -> tuple[Judgement, ...]:
-    """Return the judgements on all claims of a run, worked out once: a page shows them in several places.
+    """Return the judgements on all claims of a run alone, worked out once: a page shows them in several places.
 
     ``published`` is as for ``judge_run``; by default the folder of this checkout. ``now`` is the look that is being
-    taken at a run that continues until its claims are decided.
+    taken at a run that continues until its claims are decided. ``over`` judges over all runs.
     """
+    return _of_run(run, published, now)
+
+
+def _of_run(
+    run: Run, published: Path | None, now: looked.Look | None, groups: Groups = (), *, here: bool = False
+) -> tuple[Judgement, ...]:
     with run.connected():
         run.require()
         claims, machine = declared(run)
@@ -134,9 +156,35 @@ def of_run(run: Run, published: Path | None = None, now: looked.Look | None = No
         own = run.results / "runs" / run.run_id / "declared" / "published"
         held = own if own.is_dir() else published or root() / "datasets" / "published"
         return tuple(
-            judge(claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine)
+            judge(
+                claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine, groups, here=here
+            )
             for claim in claims
         )
+
+
+@functools.cache
+def over(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
+    """Return the judgements on all claims of a run, each over all runs that measured it alike (``beside``).
+
+    Pages and ``claims`` show these. With runs on several processors, a verdict holds over them. Else it holds on the
+    processor of the run (``Judgement.scope``), whatever the ratio is.
+    """
+    with run.connected():
+        groups = beside.of(run) if run.declared.get("claims") else ((run,),)
+        wide = _of_run(run, published, None, groups)
+        if all(one.scope == "run" for one in wide):
+            return wide
+        single = of_run(run, published)
+        here = _of_run(run, published, None, groups, here=True)
+    return tuple(
+        replace(
+            one,
+            alone=None if one.scope == "run" else first,
+            here=near if one.scope == "processors" else None,
+        )
+        for one, near, first in zip(wide, here, single, strict=True)
+    )
 
 
 def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
@@ -190,8 +238,11 @@ def judge(
     published: Sequence[PublishedRatio],
     work: SameWork,
     machine: PublishedMachine | None = None,
+    groups: Groups = (),
+    *,
+    here: bool = False,
 ) -> Judgement:
-    """Judge one claim on one run."""
+    """Judge one claim on one run; with ``groups``, over all runs there, or over those on its processor (``here``)."""
     versions = _present(run, claim.accepts)
     asked = judgeable(instead(claim, versions), published, in_place(run), run.cells)
     claim, published = asked.claim, asked.published
@@ -215,6 +266,9 @@ def judge(
     if not found.cells:
         why = [*found.lost, *found.left_out] or [because("no-case")]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
+    refused = refusals(found.cells, work)
+    wide = over_runs.of_claim(claim, run, found.cells, groups, here=here) if groups and not refused else None
+    found = replace(found, cells=list(wide.cells)) if wide else found
     conditions = [
         because("system-in-place", system=other, title=run.title(other), published=named)
         for named, other in versions.items()
@@ -222,12 +276,11 @@ def judge(
     conditions += _scaled(asked, found.cells)
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
-    beside = [*before, *found.left_out, *notes(claim, run, found.cells)]
+    said = [*before, *found.left_out, *notes(claim, run, found.cells)]
     shown = replace(
-        _shown(blank, run, found.cells), notes=tuple(beside), conditions=tuple(conditions),
+        _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
     )  # fmt: skip
-    refused = refusals(found.cells, work)
     shown = replace(shown, fit=None) if refused else shown
     return _said(shown, *_verdict(claim, found, refused, conditions, eased=asked.eased))
 
@@ -404,12 +457,17 @@ def _not_run(
     return _said(_shown(blank, run, found.cells), "substitute only", why)
 
 
-def _shown(blank: Judgement, run: Run, cells: list[JudgedCell]) -> Judgement:
-    """Put the numbers of cases into a judgement, pooled where there are several."""
+def _shown(blank: Judgement, run: Run, cells: list[JudgedCell], wide: OverRuns | None = None) -> Judgement:
+    """Put the numbers of cases into a judgement, pooled where there are several; ``wide``: those over all runs."""
     if not cells:
         return blank
-    whole = cells[0].ratio
-    if len(cells) > 1:
+    if wide:
+        blank = replace(
+            blank, scope=wide.scope, runs=wide.runs, processors=wide.processors, expect=wide.expect,
+            by_case=wide.by_case,
+        )  # fmt: skip
+    whole = (wide.whole if wide else None) or cells[0].ratio
+    if len(cells) > 1 and not (wide and wide.whole):
         whole = pooled(run, [cell.logs for cell in cells], [cell.noise for cell in cells])
     values = [cell.published for cell in cells]
     return replace(

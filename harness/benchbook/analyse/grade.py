@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbook.analyse import limits, scaled
-from benchbook.analyse.judgement import Word
+from benchbook.analyse.judgement import DECIDED, Word
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
 
@@ -53,20 +53,23 @@ class Reading(NamedTuple):
     code: Word | Literal["depends", "direction uncertain"]
     factor: str | None = None
     """The factor that the verdict depends on."""
+    here: bool = False
+    """True if it rests on runs of one processor, so that it holds there."""
 
 
 def reading(one: Judgement) -> Reading:
     """Return the verdict, or what it is in particular.
 
     Opposite results at levels that the publication leaves open name the factor, and another size says if not even its
-    direction is certain.
+    direction is certain. A verdict on a ratio says if it is only known of one processor.
     """
+    here = one.verdict in DECIDED and one.scope != "processors" and one.test != "agree"
     why = one.reasons[0] if one.reasons else None
     if one.verdict == "underspecified" and why is not None and why.code == "depends":
         return Reading("depends", why.facts["factor"])
     if one.verdict == "different size" and not direction_holds(one):
-        return Reading("direction uncertain")
-    return Reading(one.verdict)
+        return Reading("direction uncertain", here=here)
+    return Reading(one.verdict, here=here)
 
 
 def direction_holds(one: Judgement) -> bool:

@@ -34,6 +34,9 @@ def command(
     substitute only, not run. docs/claims.md explains them.
     The claims are those that experiment.toml had when the run began.
 
+    Each verdict rests on all runs that did the same work: the published ones, and yours in this results folder. "here"
+    after it means that these are of one processor. docs/replication.md explains the estimate.
+
     --power shows what another run like this one can decide, if the true ratio and the spread are as measured: the
     chance of each verdict, and the trials and minutes for a verdict with 80 % chance.
     """
@@ -45,7 +48,7 @@ def command(
     published = Catalogue().published
     with opened(results, run, answering=True) as found:
         read = Run(found.results, found.run_id)
-        judged = claims.of_run(read, published)
+        judged = claims.over(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = looked.sentence(read)
     if as_json:
@@ -65,8 +68,13 @@ def command(
         print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
 
 
-FIELDS = ("id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict")
-"""Fields of a judgement that ``--json`` prints; its reasons follow, in words and as codes with facts."""
+FIELDS = (
+    "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "scope", "runs",
+    "processors", "expect",
+)  # fmt: skip
+"""Fields of a judgement that ``--json`` prints; its other scopes and its reasons follow, in words and as codes."""
+IN_SCOPE = ("measured", "low", "high", "verdict", "runs")
+"""Fields of what the run shows alone, and of what the runs on its processor show."""
 
 
 def _row(one: Judgement) -> dict[str, Any]:
@@ -74,22 +82,37 @@ def _row(one: Judgement) -> dict[str, Any]:
     from benchbook.report import reasons
 
     fields = {name: getattr(one, name) for name in FIELDS}
+    scopes = {
+        name: None if held is None else {field: getattr(held, field) for field in IN_SCOPE}
+        for name, held in (("alone", one.alone), ("here", one.here))
+    }
     return {
-        **fields, "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
+        **fields, **scopes, "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
     }  # fmt: skip
 
 
 def _block(one: Judgement, width: int) -> str:
     """Return a verdict as lines of at most ``width`` characters: the name and verdict, then what they mean."""
-    from benchbook.report import reasons
+    from benchbook.report import claim, reasons
 
-    lines = [f"{one.id}: {one.verdict}"]
-    for text in (one.statement, _numbers(one), reasons.sentence(one.reasons), f"Source: {one.source}"):
+    lines = [f"{one.id}: {claim.word(one)}"]
+    why = reasons.sentence(one.reasons)
+    for text in (one.statement, _numbers(one), *_scopes(one), why, f"Source: {one.source}"):
         lines += textwrap.wrap(
             text, width, initial_indent="  ", subsequent_indent="  ",
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     return "\n".join(lines)
+
+
+def _scopes(one: Judgement) -> list[str]:
+    """Return a sentence on what the verdict rests on; empty where nothing was measured, or a count has no estimate."""
+    from benchbook.report import claim
+
+    if not one.by_case:
+        return []
+    said = "; ".join(f"{name}: {text}" for name, text in claim.scopes(one).items())
+    return [f"{said[:1].upper()}{said[1:]}"]
 
 
 def _numbers(one: Judgement) -> str:

@@ -1,35 +1,30 @@
-"""The part of a report on what to expect of its claims on other processors, from all published runs."""
+"""The part of a report on its claims in every scope: in its run, on its processor, over processors, on another one."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections import Counter
+from collections.abc import Iterator
 
-from benchbook.analyse import claims, priors, quantity, replication
+from benchbook.analyse import claims
 from benchbook.analyse.model import Fit
-from benchbook.analyse.processors import pooled
-from benchbook.analyse.replication import Case
 from benchbook.analyse.run import Run
-from benchbook.analyse.wording import level_words
-from benchbook.record import ledger
-from benchbook.report import claim, opening
+from benchbook.report import claim
 from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
 
 TITLE = "What to expect on another processor"
 NOTE = (
-    "From all published runs that did the same work. How much ratios differ between processors is learned from all "
-    "experiments. Verdicts on this page rest on its run alone."
+    "Verdicts on this page rest on all runs that did the same work: on this processor, or over processors if several "
+    "have been measured. How much ratios differ between processors is learned from all experiments."
 )
 COLUMNS = (
-    "Claim", "On this processor (95 % CI)", "Mean over processors (95 % CI)", "On another processor expect",
-    "Processors", "Runs",
+    "Claim", "This run alone (95 % CI)", "On this processor (95 % CI)", "Mean over processors (95 % CI)",
+    "On another processor expect", "Processors", "Runs",
 )  # fmt: skip
 
 
 def section(run: Run) -> Block | None:
-    """Return the ratio of each claim over all published runs; None if the run is not published or has no claims."""
-    rows = _rows(run)
+    """Return the ratio of each claim in every scope; None if the run has no claim with a ratio over runs."""
+    rows = list(_rows(run))
     if not rows:
         return None
     name, table = (
@@ -42,52 +37,28 @@ def section(run: Run) -> Block | None:
     )
 
 
-def _rows(run: Run) -> list[list[str]]:
-    statements = {one.id: claim.statement(one) for one in claims.of_run(run)} if _has_claims(run) else {}
-    found = [one for one in of_claims(run) if one.claim in statements and _own(run, one)]
-    many = Counter(one.claim for one in found)
-    rows = []
-    for one in found:
-        own = _own(run, one)
-        made = one.estimate(priors.recorded().priors[one.kind])
-        statement = statements[one.claim or ""]
-        rows.append(
-            [
-                f"{statement} ({_levels(run, one)})" if many[one.claim] > 1 else statement,
-                *map(_text, (pooled([held.fit for held in one.processors[own[0].processor]]), made.mean)),
-                claim.interval(*map(math.exp, made.another.interval())),
-                str(made.processors),
-                str(made.runs),
+def _rows(run: Run) -> Iterator[list[str]]:
+    """Yield a row for each case of a claim that has an estimate over runs."""
+    if run.against_itself or not run.declared.get("claims"):
+        return
+    for one in claims.over(run):
+        alone = (one.alone or one).cells
+        factors = claim.differing_factors(one.cells) if len(one.cells) > 1 else []
+        for cell, over, own in zip(one.cells, one.by_case, alone, strict=True) if one.by_case else ():
+            if over is None:
+                continue
+            case = f" ({claim.case(cell.sides.levels, factors)})" if factors else ""
+            yield [
+                claim.statement(one) + case,
+                claim.ratio_text(own.measured, own.low, own.high),
+                _text(over.fits("processor")[0]),
+                _text(over.estimate.mean),
+                claim.interval(*over.expect),
+                str(over.processors),
+                str(len(over.members)),
             ]
-        )
-    return rows
-
-
-def _has_claims(run: Run) -> bool:
-    return bool(run.declared.get("claims")) and not run.against_itself
-
-
-@functools.cache
-def of_claims(run: Run) -> tuple[Case, ...]:
-    """Return the cases of claims over all runs that the ledger has of an experiment; none for an unpublished run."""
-    groups = ledger.by_processor(opening.entries(run))
-    runs = [
-        (processor, opening.in_ledger(run, one)) for processor, group in enumerate(groups) for one in group
-    ]
-    return tuple(replication.cases(run.experiment, runs, of_claims=True))
-
-
-def _own(run: Run, one: Case) -> list[replication.Measured]:
-    return [held for held in one.found if held.run_id == run.run_id]
-
-
-def _levels(run: Run, one: Case) -> str:
-    """Return the levels that both setups of a case share, of the factors that vary in the run."""
-    above, below = (next(cell for cell in run.cells if cell.name == name) for name in one.sides)
-    shared = [held for held in above.varying if held in below.varying]
-    return ", ".join(level_words(*held) for held in shared) or above.label
 
 
 def _text(one: Fit) -> str:
     low, high = map(math.exp, one.interval())
-    return f"{quantity.number(math.exp(one.centre))} ({claim.interval(low, high)})"
+    return claim.ratio_text(math.exp(one.centre), low, high)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 """Most cases of a claim that a sentence names."""
-UNCERTAIN = "different size (direction uncertain)"
-"""Word for another size if the intervals do not all lie on the published side of 1."""
+HERE = " here"
+"""After a verdict that rests on runs of one processor."""
 
 
 def word(one: Judgement) -> str:
@@ -39,7 +39,35 @@ def reading_words(found: Reading) -> str:
     """Return a verdict as readers get it in words."""
     if found.factor is not None:
         return f"depends on {factor_words(found.factor)}"
-    return UNCERTAIN if found.code == "direction uncertain" else found.code
+    here = HERE if found.here else ""
+    return (
+        f"different size{here} (direction uncertain)"
+        if found.code == "direction uncertain"
+        else found.code + here
+    )
+
+
+def rests(one: Judgement) -> str:
+    """Return what a verdict rests on: "5 runs on 3 processors"."""
+    runs = "1 run" if one.runs == 1 else f"{one.runs} runs"
+    return f"{runs} on {'1 processor' if one.processors == 1 else f'{one.processors} processors'}"
+
+
+def scopes(one: Judgement) -> dict[str, str]:
+    """Return scope → ratio with its interval, and verdict: over processors, on this one, in this run, and elsewhere."""
+    held = {f"over {rests(one)}" if one.processors > 1 else f"here, {rests(one)}": one}
+    if one.here is not None:
+        held[f"here, {rests(one.here)}"] = one.here
+    if one.alone is not None and (one.here or one).runs > 1:
+        held["this run alone"] = one.alone
+    found = {name: f"{_ratio_or_span(each)}, {each.verdict}" for name, each in held.items() if each.measured}
+    if one.expect is not None:
+        found["on another processor expect"] = interval(*one.expect)
+    return found
+
+
+def _ratio_or_span(one: Judgement) -> str:
+    return measured_words(one) if ends(one) else ratio_text(one.measured, one.low, one.high)
 
 
 def meaningless(one: Judgement) -> bool:

@@ -77,7 +77,7 @@ def leading(run: Run, publication: Publication | None) -> dict[str, Judgement]:
 
     if run.against_itself or not run.declared.get("claims"):
         return {}
-    judged = {one.id: one for one in claims.of_run(run) if claim.has_ratio(one) and one.cells}
+    judged = {one.id: one for one in claims.over(run) if claim.has_ratio(one) and one.cells}
     named = publication.leads if publication else {}
     chosen = {label: judged[name] for label, name in named.items() if name in judged}
     # A trend alone has one side, so it is no answer.
@@ -146,12 +146,13 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
 def _how_sure(lead: Judgement) -> str:
     """Return the interval of a claim, its trials and its verdict; of cases that differ, their verdicts."""
     trials = claim.trials_words([cell for held in lead.cells for cell in held.sides.cells])
+    trials = claim.rests(lead) if lead.scope != "run" else f"{trials} of each side"
     if ends(lead):
-        return f"{trials} of each side: {claim.word(lead)}"
+        return f"{trials}: {claim.word(lead)}"
     around = claim.interval(lead.low, lead.high) or "unknown"
     when = "decided after " if lead.level < ALPHA else ""
     wide = ", at a level above 95 % because it was judged after each block" if lead.level < ALPHA else ""
-    return f"{claim.interval_name([lead])} {around}, {when}{trials} of each side{wide}: {claim.word(lead)}"
+    return f"{claim.interval_name([lead])} {around}, {when}{trials}{wide}: {claim.word(lead)}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:

@@ -6,14 +6,13 @@ published run of its experiment, unless the environment names another one.
 
 from __future__ import annotations
 
-import atexit
-import contextlib
-import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchbook.analyse import beside
 from benchbook.analyse import run as reading
+from benchbook.analyse.beside import kept, shared
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
@@ -22,10 +21,6 @@ from benchbook.record import ledger
 from benchbook.record.ledger import Entry
 from benchbook.record.opened import opened
 from benchbook.report.table import QUARTO_VARIABLE
-
-kept = contextlib.ExitStack()
-"""Temporary results folders of this process, removed when it ends."""
-atexit.register(kept.close)
 
 
 def open_run() -> Run:
@@ -43,14 +38,6 @@ def open_run() -> Run:
     return run
 
 
-@functools.cache
-def shared(results: Path, run_id: str) -> Run:
-    """Return a run for all pages of this process, so that it is read and judged once, over one connection."""
-    run = reading.open_run(results, run_id)
-    kept.enter_context(run.connected())
-    return run
-
-
 def entries(run: Run) -> list[Entry]:
     """Return the runs that the ledger has of an experiment, oldest first; none for a run that is not published."""
     held, _ = ledger.entries(root() / ledger.DATA / run.experiment)
@@ -59,10 +46,7 @@ def entries(run: Run) -> list[Entry]:
 
 def in_ledger(run: Run, entry: Entry) -> Run:
     """Return the run of an entry of the ledger; ``run`` itself if the entry is its own."""
-    if entry.export.run_id == run.run_id:
-        return run
-    found = kept.enter_context(opened(run.results, str(entry.export.folder)))
-    return shared(found.results, entry.export.run_id)
+    return beside.published(entry.export, run)
 
 
 def processors(run: Run) -> dict[str, Run]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.analyse import grade, judgement
-from benchbook.analyse.claims import Judgement, of_run
+from benchbook.analyse import claims, grade, judgement
+from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue, root
@@ -174,8 +174,10 @@ def summary() -> Markdown:
     ]
     reasons = listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
     decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
+    here = sum(grade.reading(judged).here for one in found for judged in one.claims)
+    only = f" {here} of these answers rest on one processor: they hold *here*." if here else ""
     return Markdown(
-        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html))."
+        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html)).{only}"
     )
 
 
@@ -273,7 +275,7 @@ def _every(one: Compared) -> str:
     """Return what differs from the publication, and all claims with their verdicts, folded."""
     text = one.publication.differs
     differs = f"<p>What differs from the publication: {escape_html(text)}</p>" if text else ""
-    own = [held for held in of_run(one.run) if held.own]
+    own = [held for held in claims.over(one.run) if held.own]
     order = outcome.ordered(str(held.verdict) for held in one.claims)
     found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
     items = "".join(
@@ -307,7 +309,7 @@ def changes() -> Markdown:
             run = runs.get(one.experiment)
             if defect.changed is None or run is None:
                 continue
-            judged = {held.id: held for held in of_run(run)}
+            judged = {held.id: held for held in claims.over(run)}
             publication = Catalogue().publication(one.experiment)
             first = judged.get(defect.as_published or "")
             corrected = judged.get(defect.corrected or "")

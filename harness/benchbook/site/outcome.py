@@ -29,6 +29,8 @@ class Outcome:
     reason: str
     brief: str = ""
     """A comparison with what was measured first; empty for a claim."""
+    word: str = ""
+    """The verdict on a claim for readers; empty for a comparison."""
 
     def ratio(self) -> str:
         """Return the ratio with its interval as text."""
@@ -47,8 +49,9 @@ def outcomes(run: Run) -> list[Outcome]:
                 one.high,
                 one.published,
                 reasons.sentence(one.reasons),
+                word=claim.word(one),
             )
-            for one in claims.of_run(run)
+            for one in claims.over(run)
         ]
     return [one.outcome for one in compared(run)]
 
@@ -58,7 +61,7 @@ def outcomes(run: Run) -> list[Outcome]:
 
 def published_claims(run: Run) -> list[Judgement]:
     """Return the judgements on the claims that were published, without questions of ours."""
-    return [one for one in claims.of_run(run) if not one.own]
+    return [one for one in claims.over(run) if not one.own]
 
 
 def lead(run: Run, publication: Publication) -> Judgement | None:
@@ -222,7 +225,10 @@ def _counted(found: Sequence[Outcome]) -> str:
             low, high = quantity.number(factors[0]), quantity.number(factors[-1])
             by = f"{low} times" if low == high else f"{low} to {high} times"
             parts.append(f"{by} {said} in {len(factors)} of {len(found)}")
-    undecided = sum(one.verdict in ("no clear difference", "no verdict") for one in found)
+    equal = sum(one.verdict == comparison.NO_DIFFERENCE for one in found)
+    if equal:
+        parts.append(f"no different in {equal} of {len(found)}")
+    undecided = sum(one.verdict in (comparison.UNDECIDED, comparison.NO_VERDICT) for one in found)
     if undecided:
-        parts.append(f"not clearly different in {undecided} of {len(found)}")
+        parts.append(f"undecided in {undecided} of {len(found)}")
     return ", ".join(parts)

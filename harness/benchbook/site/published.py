@@ -75,7 +75,7 @@ def opened(root: Path) -> list[Run]:
 
 @functools.cache
 def _opened(root: Path, given: str) -> tuple[Run, ...]:
-    from benchbook.report.opening import kept, shared
+    from benchbook.analyse.beside import kept, shared
 
     found, _ = ledgers(root)
     if given:

@@ -71,6 +71,12 @@ def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFi
         "high",
         "margin",
         "verdict",
+        "scope",
+        "runs",
+        "processors",
+        "expect",
+        "alone",
+        "here",
         "reason",
         "reasons",
     ]

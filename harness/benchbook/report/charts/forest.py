@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchbook.analyse import quantity
+from benchbook.analyse import grade, quantity
 from benchbook.report import claim, reasons, theme
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
@@ -28,10 +28,13 @@ WIDER = 1.6
 SHARED = 3
 """A caveat of more rows is said once."""
 CAPTION = (
-    "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the rerun with its {}. "
-    "Hollow diamond: the published ratio; with ≥ or ≤ it is a bound. The line is at 1, no difference."
+    "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the ratio over all runs "
+    "of the same work, with its {}. Thin line: the ratio to expect on another processor (95 %). Hollow diamond: the "
+    "published ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
+HERE = "A verdict with “here” rests on runs of one processor, where it holds; another processor may give another one."
+"""Below the chart, if a verdict does."""
 CASES = "A claim with several cases has a dot for each, and one verdict on all of them."
 
 
@@ -61,7 +64,7 @@ def chart(run: Run) -> Block | Markdown:
 
     if run.against_itself:
         return missing("The chart of claims", verdicts.JUDGES_NONE)
-    if not (found := claims.of_run(run)):
+    if not (found := claims.over(run)):
         return missing("The chart of claims", "the run declared none")
     order = sorted(
         (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
@@ -83,6 +86,7 @@ def chart(run: Run) -> Block | Markdown:
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
+    said += [HERE] if any(grade.reading(one).here for one in order) else []
     said += [meant for verdict, meant in MEANT.items() if any(one.verdict == verdict for one in order)]
     if others:
         said.append(
@@ -127,8 +131,11 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
         )
     stated = claim.stated(one)
     seen = claim.shown(one)
-    numbers = f"<b>{escape_html(seen.text)}</b><small>{escape_html(claim.was(one))}</small>"
-    drawn = lane(scale, seen, stated.value, stated.kind)
+    numbers = (
+        f"<b>{escape_html(seen.text)}</b><small>{escape_html(claim.was(one))}</small>"
+        f"<small>{escape_html(claim.rests(one))}</small>"
+    )
+    drawn = lane(scale, seen, stated.value, stated.kind, one.expect)
     return parts(one.verdict, said, drawn, claim.word(one), numbers, _cases(one, scale))
 
 
@@ -147,12 +154,24 @@ def _why(one: Judgement) -> str:
     return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
 
 
-def lane(scale: Scale, seen: claim.Shown, stated: float | None, kind: str) -> str:
-    """Return the marks of a row: the line at 1, the interval, a dot for each case, and the published ratio."""
+def lane(
+    scale: Scale,
+    seen: claim.Shown,
+    stated: float | None,
+    kind: str,
+    expect: tuple[float, float] | None = None,
+) -> str:
+    """Return the marks of a row: the line at 1, the intervals, a dot for each case, and the published ratio.
+
+    ``expect`` is the interval of the ratio on another processor.
+    """
     marks = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
-    if seen.low is not None and seen.high is not None:
-        left, right = scale.at(seen.low), scale.at(seen.high)
-        marks.append(f'<i class="bar" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>')
+    for name, low, high in (("expect", *(expect or (None, None))), ("bar", seen.low, seen.high)):
+        if low is not None and high is not None:
+            left, right = scale.at(low), scale.at(high)
+            marks.append(
+                f'<i class="{name}" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>'
+            )
     marks += [f'<i class="dot" style="left:{scale.at(value):.1f}%"></i>' for value in seen.values]
     label = f"rerun {seen.text}"
     if stated:
@@ -160,6 +179,8 @@ def lane(scale: Scale, seen: claim.Shown, stated: float | None, kind: str) -> st
         mark = f"<b>{sign}</b>" if sign else ""
         marks.append(f'<i class="was" style="left:{scale.at(stated):.1f}%">{mark}</i>')
         label += f", published {sign}{quantity.number(stated)}"
+    if expect:
+        label += f", on another processor expect {claim.interval(*expect)}"
     return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
 
 

@@ -37,7 +37,7 @@ def table(run: Run) -> Table | Markdown:
 
     if run.against_itself:
         return missing("The verdicts", JUDGES_NONE)
-    found = claims.of_run(run)
+    found = claims.over(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
     specific, common = shared([reasons.all_parts(one.reasons) for one in found])
@@ -45,9 +45,10 @@ def table(run: Run) -> Table | Markdown:
     rows = [
         [
             f"{claim.statement(one)} ({one.source})",
-            str(one.verdict),
+            claim.word(one),
             _verdicts_published(one),
             _measured(one),
+            claim.rests(one) if one.cells else quantity.MISSING,
             why,
         ]
         for one, why in zip(found, whys, strict=True)
@@ -57,6 +58,7 @@ def table(run: Run) -> Table | Markdown:
         "Verdict",
         "Published",
         f"Measured ({claim.interval_name(found)})",
+        "Rests on",
         "Why",
     ]
     return Table(
@@ -81,7 +83,7 @@ def counts(run: Run) -> Markdown:
     """Return a sentence with the number of claims for each verdict."""
     from benchbook.analyse import claims
 
-    found = claims.of_run(run)
+    found = claims.over(run)
     if not found:
         return missing("The verdicts", "the run declared no claims")
     own = [one for one in found if one.own]

@@ -1,0 +1,104 @@
+"""The runs that count beside a run: together they show what holds on its processor, and on others.
+
+These are the published runs of the project, of the same experiment and profile, and for a run that was made here also
+the other complete runs that were made here. Runs that somebody sent (imported or contributed) move no verdict but their
+own: whoever made them chose all that they say. Nobody chooses among the others, so no verdict can be had by leaving
+some out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from benchbook.analyse import run as reading
+from benchbook.analyse.run import Run
+from benchbook.declare.checkout import root
+from benchbook.record import ledger, origin
+from benchbook.record.manifest import Export
+from benchbook.record.opened import opened
+
+kept = contextlib.ExitStack()
+"""Temporary results folders of this process, removed when it ends."""
+atexit.register(kept.close)
+
+Groups = tuple[tuple[Run, ...], ...]
+"""Runs, in groups of one processor each; the first group is that of the run itself, which comes first."""
+
+
+@functools.cache
+def of(run: Run) -> Groups:
+    """Return a run and those that count beside it; a run of an unknown processor is a group alone."""
+    groups: list[list[Run]] = [[run]]
+    for one in _others(run):
+        group = next((held for held in groups if _one_processor(held[0], one)), None)
+        if group is None:
+            groups.append([one])
+        else:
+            group.append(one)
+    return tuple(map(tuple, groups))
+
+
+def published(export: Export, run: Run) -> Run:
+    """Return the run of an export of the ledger, as its page needs it beside ``run``, which may be the same.
+
+    A results folder into which the ledger was opened holds it already. In that of a user, its name shows nothing.
+    """
+    if export.run_id == run.run_id:
+        return run
+    if origin.of(_place(run, export.run_id)) not in (None, origin.OWN):
+        return shared(run.results, export.run_id)
+    return _of_folder(export.folder)
+
+
+@functools.cache
+def _of_folder(folder: Path) -> Run:
+    found = kept.enter_context(opened(Path(), str(folder)))
+    return shared(found.results, found.run_id)
+
+
+@functools.cache
+def shared(results: Path, run_id: str) -> Run:
+    """Return a run for all pages of this process, so that it is read and judged once, over one connection."""
+    run = reading.open_run(results, run_id)
+    kept.enter_context(run.connected())
+    return run
+
+
+def _others(run: Run) -> Iterator[Run]:
+    """Yield the other runs that count, each once, the published ones first."""
+    seen = {run.run_id}
+    for one in (*_of_project(run), *_made_here(run)):
+        if one.run_id not in seen:
+            seen.add(one.run_id)
+            yield one
+
+
+def _of_project(run: Run) -> Iterator[Run]:
+    entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
+    for one in entries:
+        export = one.export
+        if one.answers and export.machine is None and export.profile == run.profile:
+            yield published(export, run)
+
+
+def _made_here(run: Run) -> Iterable[Run]:
+    """Return the complete runs of the same experiment and profile that were begun in this results folder."""
+    if origin.of(_place(run, run.run_id)) != origin.OWN:
+        return []
+    text = "SELECT run_id FROM runs WHERE experiment = ? AND profile = ? AND finished_at IS NOT NULL ORDER BY run_id"
+    with run.connected() as connection:
+        found = [str(row[0]) for row in connection.execute(text, [run.experiment, run.profile]).fetchall()]
+    own = [name for name in found if name != run.run_id and origin.of(_place(run, name)) == origin.OWN]
+    return [one for name in own if not (one := Run(run.results, name)).against_itself]
+
+
+def _place(run: Run, run_id: str) -> Path:
+    return run.results / "runs" / run_id
+
+
+def _one_processor(one: Run, other: Run) -> bool:
+    return one.processor is not None and other.processor is not None and one.processor.same(other.processor)

@@ -1,0 +1,230 @@
+"""Verdicts over all runs that did the same work: on one processor, over processors, and what must not count."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import beside, claims
+from benchbook.analyse.claims import Judgement
+from benchbook.analyse.run import Run
+from benchbook.cli import claims as printed
+from tests.analyse.claimed import BASE, CNOS, INFLUX
+from tests.claims import measured_run
+
+LOAD = {"name": "load", "workload": "load", "options": {"batch_size": 5000}}
+FIRST, SECOND, THIRD = (
+    {"cpu": {"model": "A", "usable_cores": 2, "flags_count": number}} for number in (1, 2, 3)
+)
+
+
+def write(where: Path, run_id: str, ratio: float, host: Mapping[str, Any] = FIRST, **options: Any) -> None:
+    """Write a run of two systems with a true ratio, on a processor."""
+    chance = random.Random(run_id)
+    claim = options.pop("claim", {})
+    option = options.pop("batch_size", 5000)
+    declared = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **claim}])
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        faster = ratio ** (1 + options_of_level(levels)) if levels["system"] == CNOS else 1.0
+        rate = 1000 * faster * math.exp(chance.gauss(0, 0.01))
+        return {("load", {**BASE, **claim}["metric"]): rate}
+
+    factors = options.pop("factors", {"system": [CNOS, INFLUX]})
+    planned = {"phases": [{**LOAD, "options": {"batch_size": option}}]}
+    measured_run.write(
+        where, run_id, factors, value, declared=declared, host=dict(host), plan=planned, **options
+    )  # fmt: skip
+
+
+def options_of_level(levels: Mapping[str, Any]) -> int:
+    return ("low", "high").index(levels.get("level", "low"))
+
+
+def only(where: Path, run_id: str = "run-1") -> Judgement:
+    [found] = claims.over(Run(where, run_id))
+    return found
+
+
+def test_a_run_alone_has_its_own_verdict_and_says_what_to_expect_elsewhere(tmp_path: Path):
+    write(tmp_path, "run-1", 2.0)
+    found, [alone] = only(tmp_path), claims.of_run(Run(tmp_path, "run-1"))
+    assert (found.measured, found.low, found.high, found.verdict) == (
+        alone.measured, alone.low, alone.high, alone.verdict,
+    )  # fmt: skip
+    assert (found.scope, found.runs, found.processors, found.alone, found.here) == ("run", 1, 1, None, None)
+    assert found.expect is not None
+    low, high = found.expect
+    assert low < (alone.low or 0) < (alone.high or 0) < high
+    assert 1.3 < high / low < 2.5  # three degrees of freedom at a scale of about 7 %
+
+
+def test_runs_on_one_processor_are_pooled(tmp_path: Path):
+    write(tmp_path, "run-1", 1.9)
+    write(tmp_path, "run-2", 2.1)
+    found = only(tmp_path)
+    assert (found.scope, found.runs, found.processors, found.here) == ("processor", 2, 1, None)
+    assert found.measured == pytest.approx(math.sqrt(1.9 * 2.1), rel=0.01)
+    assert found.alone is not None
+    assert found.alone.measured == pytest.approx(1.9, rel=0.01)
+    assert only(tmp_path, "run-2").measured == pytest.approx(found.measured)
+
+
+def test_processors_that_differ_decide_nothing_although_each_decides(tmp_path: Path):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 3.0, SECOND)
+    found = only(tmp_path)
+    assert (found.scope, found.runs, found.processors) == ("processors", 2, 2)
+    assert found.measured == pytest.approx(math.sqrt(6), rel=0.02)
+    assert found.verdict == "direction only"
+    assert found.here is not None
+    assert (found.here.verdict, found.here.scope, found.here.runs) == ("reproduced", "run", 1)
+    assert found.alone is not None
+    assert found.alone.verdict == "reproduced"
+    assert found.expect is not None
+    assert found.expect[0] < (found.low or 0) < (found.high or 0) < found.expect[1]
+
+
+def test_three_processors_that_agree_decide_more_than_two(tmp_path: Path):
+    widths = []
+    for number, host in enumerate((FIRST, SECOND, THIRD), start=1):
+        write(tmp_path, f"run-{number}", 2.0, host)
+        found = only(tmp_path)
+        assert found.processors == number
+        widths.append((found.high or 0) / (found.low or 1))
+    assert widths[2] < widths[1]
+    assert found.measured == pytest.approx(2.0, rel=0.01)
+
+
+def test_neither_the_order_of_runs_nor_the_one_that_is_asked_about_moves_the_mean(tmp_path: Path):
+    made = [("a", 1.8, FIRST), ("b", 2.2, SECOND), ("c", 2.0, FIRST)]
+    found = set()
+    for number, order in enumerate(itertools.permutations(made)):
+        where = tmp_path / str(number)
+        for name, ratio, host in order:
+            write(where, name, ratio, host)
+        found |= {(round(one.measured or 0, 9), one.verdict) for one in (only(where, name) for name in "abc")}
+    assert len(found) == 1
+
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "sent by somebody": {"own": False},
+    "another profile": {"profile": "seed"},
+    "other options of the phase": {"batch_size": 500},
+    "other data": {"changes": lambda levels: {"dataset_digest": "other"}},
+    "another version": {"changes": lambda levels: {"version_reported": "2.0"}},
+    "another configuration": {"changes": lambda levels: {"config_digest": "other"}},
+    "failed operations": {
+        "errors": lambda levels, block: [{"phase": "load", "message": "no", "operations": 3}]
+    },
+    "lost trials": {"status": lambda levels, block: ("failed" if block == 2 else "ok", None)},
+    "an A/A run": {"factors": {"system": [CNOS, INFLUX], "aa": ["A", "B"]}},
+}
+
+
+@pytest.mark.parametrize("why", OTHERS)
+def test_a_run_of_other_work_or_unknown_origin_moves_nothing(tmp_path: Path, why: str):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 4.0, **OTHERS[why])
+    found = only(tmp_path)
+    assert (found.scope, found.runs) == ("run", 1)
+    assert found.measured == pytest.approx(2.0, rel=0.01)
+    assert found.expect is not None
+
+
+def test_an_unfinished_run_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 4.0)
+    run = Run(tmp_path, "run-1")
+    with run.connected() as connection:
+        [names] = [connection.execute("SELECT run_id, finished_at FROM runs ORDER BY run_id").fetchall()]
+    assert all(finished for _, finished in names)
+    path = tmp_path / "runs" / "run-2" / "run.json"
+    path.write_text(path.read_text().replace('"finished_at": "2026', '"finished_at": null, "was": "2026'))
+    measured_run.rebuild(tmp_path)
+    assert only(tmp_path).runs == 1
+
+
+def test_a_run_that_somebody_sent_rests_on_none_of_mine(tmp_path: Path):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 4.0, own=False)
+    found = only(tmp_path, "run-2")
+    assert (found.runs, found.scope) == (1, "run")
+
+
+def test_a_claim_with_several_cases_is_over_processors_if_each_case_is(tmp_path: Path):
+    both = {"system": [CNOS, INFLUX], "level": ["low", "high"]}
+    declared = {"test": "at-least", "published": {"ratio": 1}}
+    write(tmp_path, "run-1", 2.0, claim=declared, factors=both)
+    write(tmp_path, "run-2", 2.0, SECOND, claim=declared, factors={**both, "level": ["low"]})
+    found = only(tmp_path)
+    assert (found.scope, [one.processors for one in found.by_case if one]) == ("run", [1, 2])
+    write(tmp_path, "run-3", 2.0, SECOND, claim=declared, factors=both)
+    found = only(tmp_path)
+    assert (found.scope, found.processors, found.runs) == ("processors", 2, 2)
+    assert found.measured == pytest.approx(2.0**1.5, rel=0.02)  # the geometric mean of 2 and 4
+    assert [one.measured for one in found.cells] == pytest.approx([4.0, 2.0], rel=0.02)
+    assert (found.verdict, found.expect) == ("reproduced", None)
+
+
+@pytest.mark.parametrize(("other", "verdict"), [(2.0, "reproduced"), (0.5, "inconclusive")])
+def test_a_trend_is_judged_by_its_steps_over_runs(tmp_path: Path, other: float, verdict: str):
+    rises = {
+        "test": "rises", "along": "workers", "monotonic": True, "of": {"system": CNOS}, "over": {}, "published": None,
+    }  # fmt: skip
+    for run_id, ratio, host in (("run-1", 2.0, FIRST), ("run-2", other, SECOND)):
+        chance = random.Random(run_id)
+
+        def value(levels: dict[str, Any], block: int, ratio: float = ratio) -> dict[tuple[str, str], float]:
+            rate = 1000 * ratio ** math.log2(levels["workers"]) * math.exp(chance.gauss(0, 0.01))  # noqa: B023
+            return {("load", "rows_per_second"): rate}
+
+        declared = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **rises}])
+        measured_run.write(
+            tmp_path, run_id, {"system": [CNOS], "workers": [1, 2, 4]}, value, declared=declared, host=host,
+            plan={"phases": [LOAD]},
+        )  # fmt: skip
+    found = only(tmp_path)
+    assert (found.scope, len(found.cells[0].steps)) == ("processors", 2)
+    assert found.verdict == verdict
+
+
+def test_a_count_of_failures_is_judged_in_its_run_alone(tmp_path: Path):
+    claim = {"metric": "rows_refused"}
+    write(tmp_path, "run-1", 2.0, claim=claim)
+    write(tmp_path, "run-2", 4.0, claim=claim)
+    found = only(tmp_path)
+    assert (found.scope, found.runs, found.by_case, found.expect) == ("run", 1, (), None)
+    assert found.measured == pytest.approx(2.0, rel=0.01)
+
+
+def test_claims_prints_every_scope(tmp_path: Path):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 2.0)
+    write(tmp_path, "run-3", 3.0, SECOND)
+    found = only(tmp_path)
+    row = printed._row(found)
+    assert (row["scope"], row["runs"], row["processors"]) == ("processors", 3, 2)
+    assert (row["here"]["runs"], row["here"]["verdict"]) == (2, "reproduced")
+    assert row["alone"]["measured"] == pytest.approx(2.0, rel=0.01)
+    text = " ".join(printed._block(found, 100).split())
+    for said in ("Over 3 runs on 2 processors: ", "; here, 2 runs on 1 processor: ", "; this run alone: "):
+        assert said in text
+    assert f"on another processor expect: {row['expect'][0]:.3g}" in text
+    assert printed._block(only(tmp_path, "run-3"), 100).startswith("faster: direction only\n")
+
+
+def test_the_other_runs_are_found_once(tmp_path: Path):
+    write(tmp_path, "run-1", 2.0)
+    write(tmp_path, "run-2", 2.0, SECOND)
+    write(tmp_path, "run-3", 2.0)
+    names = [[one.run_id for one in group] for group in beside.of(Run(tmp_path, "run-3"))]
+    assert [held for held in names if "run" in held[0][:4]] == [["run-3", "run-1"], ["run-2"]]
+    every = [name for held in names for name in held]  # with those of the ledger
+    assert len(every) == len(set(every))
