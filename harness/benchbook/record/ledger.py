@@ -6,10 +6,11 @@ defective is named in ``reports/data/<experiment>/withdrawn.toml`` with the reas
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from benchbook.declare.checkout import experiments, root
 from benchbook.declare.toml import Model, Text, read
@@ -22,6 +23,8 @@ from benchbook.record.manifest import Export
 
 DATA = Path("reports") / "data"
 WITHDRAWN = "withdrawn.toml"
+LEFT_OUT = "left-out.toml"
+"""Why runs were made and not published; in the folder of their experiment, in the form of ``WITHDRAWN``."""
 
 
 class Withdrawal(Model):
@@ -41,6 +44,22 @@ class _Withdrawals(Model):
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """A run that a published run names as an earlier one of its experiment."""
+
+    run_id: str
+    profile: str
+    trials: int
+    against_itself: bool
+
+    @property
+    def date(self) -> str:
+        """The day on which it began, from its id (ISO 8601)."""
+        day = self.run_id.rpartition("-")[0].rpartition("-")[2]
+        return f"{day[:4]}-{day[4:6]}-{day[6:8]}"
+
+
+@dataclass(frozen=True)
 class Entry:
     """A published run."""
 
@@ -49,6 +68,8 @@ class Entry:
     """ISO 8601."""
     processor: Processor | None
     withdrawal: Withdrawal | None
+    earlier: tuple[Earlier, ...] = ()
+    """The complete runs of its experiment that were in the same results folder when it began."""
 
     @property
     def answers(self) -> bool:
@@ -72,7 +93,7 @@ def entries(where: Path) -> tuple[list[Entry], list[RequestError]]:
     found: list[Entry] = []
     problems: list[RequestError] = []
     require_no_git_files(where)
-    withdrawn = _withdrawals(where)
+    withdrawn = _stated(where / WITHDRAWN)
     for path in folders(where):
         try:
             found.append(_entry(path, withdrawn))
@@ -91,6 +112,31 @@ def entries(where: Path) -> tuple[list[Entry], list[RequestError]]:
     return sorted(found, key=lambda one: (one.created_at, one.export.run_id)), problems
 
 
+def unpublished(where: Path, held: Iterable[Entry]) -> dict[Earlier, Withdrawal | None]:
+    """Return the complete runs that published runs of an experiment's folder name and that are not published.
+
+    Each has the reason that ``LEFT_OUT`` states, or None. Runs that were contributed name none of the project's.
+    """
+    entries = list(held)
+    known = {one.export.run_id for one in entries}
+    stated = left_out(where)
+    found = {
+        one.run_id: one
+        for entry in entries
+        if entry.export.machine is None
+        for one in entry.earlier
+        if one.run_id not in known
+    }
+    return {
+        found[name]: stated.get(name) for name in sorted(found, key=lambda name: (found[name].date, name))
+    }
+
+
+def left_out(where: Path) -> dict[str, Withdrawal]:
+    """Return the id of each run that the folder of an experiment leaves out → why."""
+    return _stated(where / LEFT_OUT)
+
+
 def require_no_git_files(where: Path) -> None:
     """Raise RequestError for a file of Git beside runs: ``.gitattributes`` there changes them in the next clone."""
     if more := sorted(where.glob(".git*")):
@@ -107,8 +153,7 @@ def _is_contributed(path: Path) -> bool:
         return False
 
 
-def _withdrawals(where: Path) -> dict[str, Withdrawal]:
-    file = where / WITHDRAWN
+def _stated(file: Path) -> dict[str, Withdrawal]:
     return {one.id: one for one in read(file, _Withdrawals).run} if file.exists() else {}
 
 
@@ -136,12 +181,21 @@ def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
         made = facts["created_at"]
         foreign.require_times(facts)
         cpu = (facts.get("host") or {}).get("cpu") or {}
-        return Entry(export, str(made), processor.of(cpu), withdrawn.get(export.run_id))
-    except (ValueError, KeyError, AttributeError) as error:
+        earlier = tuple(_earlier(facts.get("earlier_runs") or []))
+        return Entry(export, str(made), processor.of(cpu), withdrawn.get(export.run_id), earlier)
+    except (ValueError, KeyError, AttributeError, TypeError, OverflowError) as error:
         raise RequestError(
             f"{path / folder.RUN_FILE} is not the description of a run: {error}.",
             "Copy the run again from its source.",
         ) from error
+
+
+def _earlier(held: list[dict[str, Any]]) -> Iterator[Earlier]:
+    for one in held:
+        if one["finished"]:
+            yield Earlier(
+                str(one["run_id"]), str(one["profile"]), int(one["trials"]), bool(one["against_itself"])
+            )
 
 
 def _require_kind(export: Export) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchbook.analyse import machines
 from benchbook.analyse.machines import Finding, Machines
 from benchbook.analyse.run import Run
-from benchbook.record.ledger import Entry
+from benchbook.declare.checkout import root
+from benchbook.record import ledger
+from benchbook.record.ledger import Earlier, Entry, Withdrawal
 from benchbook.report import claim, opening
 from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
 
@@ -16,17 +20,27 @@ NOT_RUN = "not run"
 
 def section(run: Run) -> Block | None:
     """Return the list of all published runs, and what each found; None if there is no other."""
-    held = [one for one in reversed(opening.entries(run)) if not one.export.against_itself]
-    if len(held) < 2:
+    every = opening.entries(run)
+    held = [one for one in reversed(every) if not one.export.against_itself]
+    unpublished = ledger.unpublished(root() / ledger.DATA / run.experiment, every)
+    if len(held) < 2 and not unpublished:
         return None
     counted = [one for one in held if one.withdrawal is None]
     found = machines.of_runs(_of_runs(run, counted))
-    title = f"All {len(held)} published runs of this experiment"
+    title = (
+        f"All {len(held)} published runs of this experiment"
+        if len(held) > 1
+        else "The runs of this experiment"
+    )
     parts = [
         (f'<h2 id="runs">{title}</h2>', f"## {title}"),
         (f"<p>{escape_html(sentence(found))}</p>", escape_markdown(sentence(found))),
     ]
-    folded = {"The runs": _table(run, held, found), f"Every {found.noun} in each run": _findings(found)}
+    folded = {"The runs": _table(run, held, found)}
+    if len(held) > 1:
+        folded[f"Every {found.noun} in each run"] = _findings(found)
+    if unpublished:
+        folded["Runs that were made and not published"] = _unpublished(unpublished)
     parts += [
         (Details(name, made).html(), f"**{name}**\n\n{made.markdown()}") for name, made in folded.items()
     ]
@@ -77,6 +91,21 @@ def _table(run: Run, held: list[Entry], found: Machines) -> Table:
     return Table(
         ["Run", "Date", "Processor", "Profile", "Trials", "Verdicts as on this page"], rows, stacked=True
     )
+
+
+def _unpublished(found: Mapping[Earlier, Withdrawal | None]) -> Table:
+    """Return a row for each run that was made and not published, with the reason."""
+    rows = [
+        [
+            one.run_id,
+            one.date,
+            one.profile,
+            str(one.trials),
+            f"{why.reason} ({why.by}, {why.date})" if why else "no reason was recorded",
+        ]
+        for one, why in found.items()
+    ]
+    return Table(["Run", "Date", "Profile", "Trials", "Why"], rows, stacked=True)
 
 
 def _agreement(run: Run, entry: Entry, found: Machines) -> str:

@@ -23,7 +23,8 @@ INTRO = """# Every published run
 Published runs are added and never replaced ([publish a run](publishing.md#publish-a-run-on-the-site)). The page of an
 experiment shows the latest one that counts, and lists all others with their verdicts. These tables say for each run
 whether it did the same work as the run on the page. If not, they say what differs, and its verdicts are not compared. A
-defective run is *withdrawn*: it stays with the reason. `python -m benchbook.site.runs_page` writes this page.
+defective run is *withdrawn*: it stays with the reason. A complete run that a published one names as an earlier one, and
+that is not published itself, is listed too. `python -m benchbook.site.runs_page` writes this page.
 """
 
 
@@ -41,7 +42,7 @@ def text(where: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="benchbook-published-") as scratch:
         results = published.results([one.export for one in every], Path(scratch))
         sections = [
-            f"\n## {experiment}\n\n{_table(results, held, names).markdown()}\n"
+            f"\n## {experiment}\n\n{_table(results, held, names).markdown()}\n{_unpublished(where, experiment, held)}"
             for experiment, held in found.items()
         ]
     return INTRO + "".join(sections)
@@ -60,6 +61,18 @@ def _table(results: Path, held: list[Entry], names: dict[str, str]) -> Table:
         for one in held
     ]
     return Table(["Run", "Processor", "Profile", "Trials", "Against the run on the page"], rows)
+
+
+def _unpublished(where: Path, experiment: str, held: list[Entry]) -> str:
+    """Return the runs that were made and not published, in Markdown; empty if there are none."""
+    found = ledger.unpublished(where / ledger.DATA / experiment, held)
+    rows = [
+        [one.run_id, one.profile, str(one.trials), why.reason if why else "no reason was recorded"]
+        for one, why in found.items()
+    ]
+    if not rows:
+        return ""
+    return f"\nMade and not published:\n\n{Table(['Run', 'Profile', 'Trials', 'Why'], rows).markdown()}\n"
 
 
 def _differs(results: Path, one: Entry, page: Entry | None) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
-from benchbook.record import manifest, thinning
+from benchbook.record import ledger, manifest, thinning
 from benchbook.report import conclusion
 from benchbook.site import index, published
 from tests.claims import measured_run
@@ -174,3 +174,50 @@ def test_a_publication_that_is_killed_leaves_the_other_runs_as_they_were(tmp_pat
         published.publish(results, run_id, tmp_path / "data")
     assert files(place) == before
     assert [path.name for path in place.parent.iterdir() if not path.name.startswith(".")] == [place.name]
+
+
+def test_a_run_is_not_published_before_the_earlier_ones_of_its_experiment(tmp_path: Path):
+    results, data = tmp_path / "results", tmp_path / "data"
+    for run_id, created in (("run-1", "2026-03-01"), ("run-2", "2026-03-02"), ("run-3", "2026-03-03")):
+        measured_run.write(
+            results, run_id, {"system": ["influxdb-1.8.10", "cnosdb-2.0.1"]}, lambda levels, block: {},
+            created=f"{created}T09:30:00+00:00", database=False,
+        )  # fmt: skip
+        (results / "runs" / run_id / "declared").mkdir()
+        (results / "runs" / run_id / "declared" / "experiment.toml").touch()
+    with pytest.raises(
+        RequestError, match=r"2 earlier runs of cnos-vs-influx .* not published: run-1, run-2"
+    ) as caught:
+        published.publish(results, "run-3", data)
+    assert "export run-1 --publish" in str(caught.value.hint)
+    assert not list((data / "cnos-vs-influx").glob("*"))
+    published.publish(results, "run-1", data)
+    with pytest.raises(RequestError, match=r"1 earlier run of cnos-vs-influx .* is not published: run-2"):
+        published.publish(results, "run-3", data)
+    (data / "cnos-vs-influx" / ledger.LEFT_OUT).write_text(
+        '[[run]]\nid = "run-2"\nreason = "The disk was full."\ndate = 2026-03-02\nby = "Benchbook"\n'
+    )
+    published.publish(results, "run-3", data)
+
+
+def test_runs_that_published_ones_name_and_that_are_not_published_are_listed(tmp_path: Path):
+    results, data = tmp_path / "results", tmp_path / "data"
+    run_id = synthetic_run.write(results)
+    path = results / "runs" / run_id / "run.json"
+    common = {"profile": "quick", "trials": 6, "against_itself": False, "revision": None, "machine": None}
+    earlier = [
+        {**common, "run_id": "quickstart-20260102T030405-aaaa", "finished": True},
+        {**common, "run_id": "quickstart-20260101T030405-bbbb", "finished": True},
+        {**common, "run_id": "quickstart-20260103T030405-cccc", "finished": False},
+    ]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "earlier_runs": earlier}))
+    published.publish(results, run_id, data)
+    (data / "quickstart" / ledger.LEFT_OUT).write_text(
+        '[[run]]\nid = "quickstart-20260102T030405-aaaa"\nreason = "It was a trial."\ndate = 2026-01-02\nby = "B"\n'
+    )
+    held, _ = ledger.entries(data / "quickstart")
+    found = ledger.unpublished(data / "quickstart", held)
+    assert [(one.run_id[-4:], one.date, why and why.reason) for one, why in found.items()] == [
+        ("bbbb", "2026-01-01", None),
+        ("aaaa", "2026-01-02", "It was a trial."),
+    ]
