@@ -13,6 +13,7 @@ from benchbook.errors import command as typed
 
 
 def command(
+    context: typer.Context,
     slug: options.Experiment,
     profile: options.Profile = "quick",
     sets: options.Set = None,
@@ -53,6 +54,14 @@ def command(
         ),
     ] = False,
     cluster: options.Cluster = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Take the profile, --set, --trials and --until-decided from the published run of the experiment:"
+            " another run counts most on another processor.",
+        ),
+    ] = False,
 ) -> int:
     """Run an experiment and render its report.
 
@@ -73,6 +82,12 @@ def command(
 
     if strict:
         _require_controlled(results)
+    if again:
+        from benchbook.cli.again import options as published
+
+        taken = published(slug, context)
+        profile, sets, trials = taken["profile"], taken["sets"], taken["trials"]
+        until_decided, budget, no_aa = taken["until_decided"], taken["budget"], taken["no_aa"]
     asked: dict[str, Any] = {
         "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
         "cluster": cluster, "record_operations": record_operations,
