@@ -19,6 +19,7 @@ MIXING = ("data", "queries", "configuration")
 
 _MOVING = {
     "load", "pressure", "steal", "clock", "frequency_mhz", "available_bytes", "free_bytes", "used_bytes",
+    "synced_writes_per_second", "reads_per_second",
 }  # fmt: skip
 """Facts of a host that differ from minute to minute and say nothing about which machine it is."""
 _HARNESS = {

@@ -56,7 +56,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
             context.cluster.describe()
             if context.cluster
             else {
-                "host": facts(context.results),
+                "host": {**facts(context.results), **_disk(context)},
                 "controls": [vars(control) for control in checks(context.results)],
             }
         ),
@@ -65,6 +65,13 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "calibration": ceiling(context, first),
         "declared": _declared(context),
     }
+
+
+def _disk(context: Context) -> dict[str, Any]:
+    """Return the speed of the disk; nothing for profile ``smoke``, whose trials take less time than that."""
+    from benchbook.host.disk_speed import disk_speed
+
+    return {} if context.plan.profile == "smoke" else {"disk_speed": disk_speed(context.results)}
 
 
 def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ FIRST = (
     "operating_system",
     "virtualisation",
     "filesystem",
+    "disk_speed",
     "limits",
     "cgroup",
 )
