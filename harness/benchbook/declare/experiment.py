@@ -16,8 +16,8 @@ from benchbook.declare.toml import Model, Name, Positive, Text, check
 from benchbook.declare.workload import Options, having, workload, workloads
 from benchbook.errors import RequestError, suggestion
 
-LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning")
-"""Factors that limit the system's processes and that any experiment may declare; they are no options."""
+LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning", "core", "address_layout", "environment_bytes")
+"""Factors of how the system's processes start, such as with a limit; any experiment may declare them."""
 
 NONE = "none"
 """Level that sets no limit."""
@@ -26,19 +26,37 @@ Pinning = Literal["auto", "off", "always"]
 """Separate cores for server and client: ``auto`` if there are enough, ``always`` from 2 cores on."""
 PINNINGS: tuple[Pinning, ...] = ("auto", "off", "always")
 
+Layout = Literal["random", "fixed"]
+"""Where the kernel places a process in its address space: anew each time, or always at the same addresses."""
+LAYOUTS: tuple[Layout, ...] = ("random", "fixed")
+ANY = "any"
+"""Level of ``core`` that allows all cores."""
+MOST_ENVIRONMENT_BYTES = 100_000
+"""Largest padding of the environment; the kernel's limit of one variable is 128 KiB."""
+
 LEAST_MEMORY_BYTES = 1 << 20
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on the processes of a system in one trial; None means no limit."""
+    """How the processes of a system start in one trial; None means no limit."""
 
     memory_bytes: int | None = None
     """Memory including the page cache; the processes do not swap."""
     cpu_cores: float | None = None
     """Processor seconds per second."""
     pinning: Pinning = "auto"
+    core: int | None = None
+    """The only core of the system's processes, by its place among the usable ones; 0 is the first."""
+    layout: Layout = "random"
+    environment_bytes: int = 0
+    """Bytes that are added to the environment of the processes: they move everything on their stack."""
+
+    @property
+    def around(self) -> bool:
+        """True if a process must start in other surroundings than usual, which only Benchbook's own starts have."""
+        return self.core is not None or self.layout != "random" or self.environment_bytes > 0
 
     @property
     def any(self) -> bool:
@@ -55,7 +73,7 @@ def limits(levels: dict[str, Any]) -> Limits:
     """Return the limits among the levels of a cell; raise ValueError for an invalid one.
 
     >>> limits({"system": "sqlite", "memory_limit": "256MiB", "cpu_limit": 0.5})
-    Limits(memory_bytes=268435456, cpu_cores=0.5, pinning='auto')
+    Limits(memory_bytes=268435456, cpu_cores=0.5, pinning='auto', core=None, layout='random', environment_bytes=0)
     """
     pinning = levels.get("pinning", "auto")
     if pinning not in PINNINGS:
@@ -64,6 +82,44 @@ def limits(levels: dict[str, Any]) -> Limits:
         _memory_bytes(levels.get("memory_limit", NONE)),
         _cpu_cores(levels.get("cpu_limit", NONE)),
         cast("Pinning", pinning),
+        _core(levels),
+        _layout(levels.get("address_layout", "random")),
+        _environment_bytes(levels.get("environment_bytes", 0)),
+    )
+
+
+def _core(levels: Mapping[str, Any]) -> int | None:
+    level = levels.get("core", ANY)
+    if level == ANY:
+        return None
+    if not _is_number(level, 4095):
+        raise ValueError(f'core is "{level}"; write "any", or the place of a core, such as 0 for the first')
+    if levels.get("pinning", "auto") != "auto":
+        raise ValueError(
+            f'core {level} and pinning "{levels["pinning"]}" both choose cores; leave out one of them'
+        )
+    return int(level)
+
+
+def _layout(level: Setting) -> Layout:
+    if level not in LAYOUTS:
+        raise ValueError(f'address_layout is "{level}"; allowed: {", ".join(LAYOUTS)}')
+    return level
+
+
+def _environment_bytes(level: Setting) -> int:
+    if not _is_number(level, MOST_ENVIRONMENT_BYTES):
+        raise ValueError(
+            f'environment_bytes is "{level}"; write a number of bytes from 0 to {MOST_ENVIRONMENT_BYTES:,}'
+        )
+    return int(level)
+
+
+def _is_number(level: Setting, most: int) -> bool:
+    return (
+        not isinstance(level, bool)
+        and re.fullmatch(r"\d{1,6}", str(level)) is not None
+        and int(level) <= most
     )
 
 

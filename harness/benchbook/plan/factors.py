@@ -139,6 +139,8 @@ def _typed(
     if name == "cpu_limit":
         with contextlib.suppress(ValueError):
             return float(text)
+    if name in ("core", "environment_bytes") and text.isdecimal():
+        return int(text)
     models: list[type[Model]] = [workload(phase.workload).options for phase in experiment.phases]
     models += [OPTIONS[storage.driver] for storage in storages]
     for model in (*models, dataset.model):

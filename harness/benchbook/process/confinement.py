@@ -10,9 +10,11 @@ alone in its group first moves into a sibling of the groups that it creates.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,8 +44,18 @@ class Confinement:
     """Files of control groups into which a process writes ``0`` to enter."""
     cores: frozenset[int] | None = None
     """Cores that it may run on; None allows all of them."""
+    fixed_layout: bool = False
+    """True if the kernel places it at the same addresses each time."""
+    environment_bytes: int = 0
+    """Bytes that are added to its environment."""
 
 
+PADDING = "BENCHBOOK_PADDING"
+"""Variable with the bytes that are added to an environment."""
+_ADDR_NO_RANDOMIZE = 0x0040000
+_READ = 0xFFFFFFFF
+# Load it before any fork: a child must not import between fork and exec.
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 UNCONFINED = Confinement()
 _current = UNCONFINED
 
@@ -71,8 +83,25 @@ def before_exec() -> Iterator[Callable[[], None]]:
                 os.write(file, b"0")
             if confinement.cores is not None:
                 os.sched_setaffinity(0, confinement.cores)
+            if confinement.fixed_layout and _LIBC is not None:
+                _LIBC.personality(_LIBC.personality(_READ) | _ADDR_NO_RANDOMIZE)
 
         yield enter
+
+
+def padding() -> dict[str, str]:
+    """Return what is added to the environment of a child."""
+    bytes_ = _current.environment_bytes
+    return {PADDING: "x" * (bytes_ - len(PADDING) - 2)} if bytes_ > len(PADDING) + 2 else {}
+
+
+def has_fixed_layout(pid: int) -> bool:
+    """Return whether the kernel places a process at the same addresses each time; False if it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/personality").read_text(encoding="ascii")
+    except OSError:
+        return False
+    return bool(int(text, 16) & _ADDR_NO_RANDOMIZE)
 
 
 def separate_cores(

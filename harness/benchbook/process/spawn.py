@@ -253,7 +253,7 @@ def _started(
                     stdout=subprocess.PIPE if pipes else output,
                     stderr=output,
                     cwd=cwd,
-                    env={**os.environ, **(environment or {}), marks.VARIABLE: mark},
+                    env={**os.environ, **confinement.padding(), **(environment or {}), marks.VARIABLE: mark},
                     start_new_session=True,
                     preexec_fn=_before_exec(enter),  # noqa: PLW1509 - makes system calls only
                 )

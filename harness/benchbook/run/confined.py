@@ -13,7 +13,7 @@ from benchbook.errors import Unavailable
 from benchbook.host.cgroup import cpu_cores, groups, memory_bytes
 from benchbook.host.reading import Tree
 from benchbook.measure.measurement import Measurement
-from benchbook.process.confinement import Confinement, ControlGroup, confine, separate_cores
+from benchbook.process.confinement import Confinement, ControlGroup, confine, has_fixed_layout, separate_cores
 from benchbook.process.launch import ContainerOptions, Program
 from benchbook.run.findings import Findings
 
@@ -43,6 +43,12 @@ class Confined:
                 f"{limits.describe()} does not apply to {program.system}, which already runs at {program.url}.",
                 "Let Benchbook start it (leave out --system), or leave the limit out.",
             )
+        if limits.around and (program.url is not None or program.isolated):
+            raise Unavailable(
+                f"core, address_layout and environment_bytes do not apply to {program.system}: Benchbook does not "
+                "start its processes itself, or an image does.",
+                "Let Benchbook start it as a process, or leave these factors out.",
+            )
         if program.root is not None and (options := program.container):
             limits = replace(
                 limits,
@@ -67,7 +73,9 @@ class Confined:
     def server(self) -> Iterator[None]:
         """Start the system's processes in the group and on their cores during the ``with`` block."""
         entries = tuple(self.group.entries()) if self.group else ()
-        with confine(Confinement(entries, self.cores[0] if self.cores else None)):
+        cores = self.cores[0] if self.cores else None
+        fixed = self.limits.layout == "fixed"
+        with confine(Confinement(entries, cores, fixed, self.limits.environment_bytes)):
             yield
 
     def client_cores(self) -> int:
@@ -94,6 +102,9 @@ class Confined:
         if self.cores:
             outside = [pid for pid in pids if not _affinity(pid) <= self.cores[0]]
             findings.check("limits", "processes of the system outside its cores", 0, len(outside))
+        if self.limits.layout == "fixed":
+            moving = [pid for pid in pids if not has_fixed_layout(pid)]
+            findings.check("limits", "processes of the system with a random address layout", 0, len(moving))
 
     def _check_limits(self, findings: Findings, found: Limits) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
@@ -141,11 +152,15 @@ class Confined:
             "server_cores": sorted(server) if server else None,
             "client_cores": sorted(client) if client else None,
             "pinning": self.pinning_note,
+            "address_layout": self.limits.layout,
+            "environment_bytes": self.limits.environment_bytes,
         }
 
 
 def cores_of(limits: Limits, program: Program, *, embedded: bool) -> tuple[Cores | None, str]:
     """Return the cores of server and client, and why they are separate or shared."""
+    if limits.core is not None:
+        return _one_core(limits.core, program)
     if limits.pinning == "off":
         return None, "off: server and client share all cores"
     if embedded or program.url is not None or not hasattr(os, "sched_getaffinity"):
@@ -158,6 +173,17 @@ def cores_of(limits: Limits, program: Program, *, embedded: bool) -> tuple[Cores
     if cores is None:
         return None, f"none: server and client share {len(usable)} cores, too few to separate them"
     return cores, "server and client on separate cores"
+
+
+def _one_core(place: int, program: Program) -> tuple[Cores, str]:
+    """Return the core of the system by its place, and all cores for its client."""
+    usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if place >= len(usable):
+        raise Unavailable(
+            f"core {place} does not exist for {program.system}: {len(usable)} cores are usable, numbered from 0.",
+            "Choose another core, or leave the factor out.",
+        )
+    return (frozenset([usable[place]]), frozenset(usable)), f"the system on core {usable[place]}"
 
 
 def _in_container(program: Program, limits: Limits, cores: frozenset[int] | None) -> Program:

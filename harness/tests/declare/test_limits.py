@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.declare.experiment import Limits, limits
+from benchbook.declare.experiment import LIMIT_FACTORS, Limits, limits
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,15 @@ def test_no_limit_is_the_default_and_needs_no_group():
     assert limits({"cpu_limit": 0.5}).any
 
 
+def test_surroundings_are_read_and_need_no_group():
+    found = limits({"core": 1, "address_layout": "fixed", "environment_bytes": "4096"})
+    assert (found.core, found.layout, found.environment_bytes) == (1, "fixed", 4096)
+    assert found.around
+    assert not found.any
+    assert limits({"core": "any", "address_layout": "random", "environment_bytes": 0}) == Limits()
+    assert not Limits().around
+
+
 @pytest.mark.parametrize(
     ("levels", "words"),
     [
@@ -28,6 +37,12 @@ def test_no_limit_is_the_default_and_needs_no_group():
         ({"cpu_limit": 0}, "a number of cores, at least 0.01"),
         ({"cpu_limit": True}, "a number of cores"),
         ({"pinning": "some"}, "allowed: auto, off, always"),
+        ({"core": "last"}, 'write "any", or the place of a core'),
+        ({"core": True}, 'write "any", or the place of a core'),
+        ({"core": 0, "pinning": "always"}, "both choose cores"),
+        ({"address_layout": "none"}, "allowed: random, fixed"),
+        ({"environment_bytes": -1}, "a number of bytes from 0 to 100,000"),
+        ({"environment_bytes": 200_000}, "a number of bytes from 0 to 100,000"),
     ],
 )
 def test_a_limit_that_is_none_is_refused_with_what_is_allowed(levels, words):
@@ -37,7 +52,7 @@ def test_a_limit_that_is_none_is_refused_with_what_is_allowed(levels, words):
 
 @given(
     st.one_of(st.text(), st.integers(), st.floats(), st.booleans()),
-    st.sampled_from(["memory_limit", "cpu_limit", "pinning"]),
+    st.sampled_from(LIMIT_FACTORS),
 )
 def test_any_level_is_a_limit_or_a_sentence(level, name):
     with contextlib.suppress(ValueError):  # any other error would be a traceback

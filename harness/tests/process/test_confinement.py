@@ -3,7 +3,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.process.confinement import Confinement, confine, separate_cores
+from benchbook.process.confinement import PADDING, Confinement, confine, has_fixed_layout, separate_cores
 from benchbook.process.spawn import start
 
 
@@ -36,3 +36,23 @@ def test_a_started_process_runs_on_the_cores_it_was_given_and_the_next_one_on_al
         assert os.sched_getaffinity(free.pid) == os.sched_getaffinity(0)
     finally:
         pinned.stop(), free.stop()
+
+
+def test_a_started_process_has_the_layout_and_the_environment_it_was_given(tmp_path):
+    from pathlib import Path
+
+    with confine(Confinement(fixed_layout=True, environment_bytes=4096)):
+        moved = start(["sleep", "60"], name="a sleeper", log=tmp_path / "log")
+    usual = start(["sleep", "60"], name="a sleeper", log=tmp_path / "log")
+    try:
+        environments = [Path(f"/proc/{one.pid}/environ").read_bytes() for one in (moved, usual)]
+        assert PADDING.encode() in environments[0]
+        assert PADDING.encode() not in environments[1]
+        assert 4096 - 2 <= len(environments[0]) - len(environments[1]) <= 4096 + 2
+        assert [has_fixed_layout(one.pid) for one in (moved, usual)] == [True, False]
+    finally:
+        moved.stop(), usual.stop()
+
+
+def test_a_process_that_has_ended_has_no_fixed_layout():
+    assert not has_fixed_layout(2**22 + 1)

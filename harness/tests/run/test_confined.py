@@ -75,3 +75,31 @@ def test_with_four_cores_each_has_two_and_a_process_of_the_system_on_others_is_f
     assert confined.cores == ({0, 1}, {2, 3})
     confined.check(findings, lambda: [1])
     assert [check["ok"] for check in findings.checks] == [False]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(core=0), Limits(layout="fixed"), Limits(environment_bytes=100)],
+    ids=["core", "layout", "environment"],
+)
+def test_surroundings_of_a_server_elsewhere_are_a_reason_to_skip(limits):
+    with pytest.raises(Unavailable, match="do not apply to a-system"):
+        Confined(limits, 0, program("http://there"), embedded=False)
+    with pytest.raises(Unavailable, match="do not apply to a-system"):
+        Confined(limits, 0, Program("a-system", "1", "docker", image="sha256:1"), embedded=False)
+
+
+def test_a_core_is_that_of_the_system_also_of_an_embedded_one(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 5, 7})
+    for embedded in (True, False):
+        confined = Confined(Limits(core=1), 0, program(), embedded=embedded)
+        assert confined.cores == ({5}, {2, 5, 7})
+        assert confined.as_dict()["pinning"] == "the system on core 5"
+    with pytest.raises(Unavailable, match="core 3 does not exist for a-system: 3 cores are usable"):
+        Confined(Limits(core=3), 0, program(), embedded=True)
+
+
+def test_a_random_layout_in_place_of_a_fixed_one_makes_the_trial_invalid():
+    confined, findings = Confined(Limits(layout="fixed"), 0, program(), embedded=True), Findings()
+    confined.check(findings, lambda: [os.getpid()])
+    assert [(one["kind"], one["ok"]) for one in findings.checks] == [("limits", False)]

@@ -1,0 +1,171 @@
+"""Chart and sentences of where the variance of a ratio comes from (``analyse.variance``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchbook.analyse import learned, variance
+from benchbook.analyse.alike import kind_of
+from benchbook.analyse.run import Run
+from benchbook.analyse.values import Pair
+from benchbook.analyse.variance import BLOCK, ORDER, REST, Source
+from benchbook.analyse.wording import factor_words, listing
+from benchbook.report import theme
+from benchbook.report.figure import Figure
+from benchbook.report.table import Markdown, Table, escape_markdown, missing
+
+TITLE = "Where the variance of the ratio comes from"
+NAMES = {
+    BLOCK: "time (block)", ORDER: "order of the two systems", REST: "scatter between trials",
+    "storage": "file system", "core": "core", "environment_bytes": "size of the environment",
+}  # fmt: skip
+ANOTHER = "another processor"
+TOO_LITTLE = "it needs two systems, and enough trials beside what was varied"
+CLEAR = 0.05
+"""p-value from which a source moves the ratio for certain."""
+ROW = 34
+
+
+def name_of(source: str) -> str:
+    """Return a source for readers."""
+    return NAMES.get(source, factor_words(source))
+
+
+def _sources(run: Run, measured: Mapping[str, Pair]) -> dict[str, list[Source]]:
+    found = {label: variance.sources(run, pair) for label, pair in measured.items()}
+    return {label: held for label, held in found.items() if held}
+
+
+def finding(run: Run, measured: Mapping[str, Pair]) -> Markdown:
+    """Return in sentences what moves the ratio of each of ``measured`` (label → phase and metric)."""
+    found = _sources(run, measured)
+    if not found:
+        return missing(TITLE, TOO_LITTLE)
+    said = []
+    for label, held in found.items():
+        *sources, rest = held
+        clear = sorted((one for one in sources if _is_clear(one)), key=lambda one: -one.deviation)
+        moved = (
+            f"clearly moved by {listing([f'{name_of(one.name)} ({_text(one)})' for one in clear])}"
+            if clear
+            else f"not clearly moved by any of {len(sources)} sources"
+        )
+        said.append(
+            f"{label}: the ratio is {moved}. Beside that, it varies by {_text(rest)} from trial to trial."
+        )
+    return Markdown("\n\n".join(map(escape_markdown, said)))
+
+
+def _is_clear(one: Source) -> bool:
+    return one.chance is not None and one.chance <= CLEAR
+
+
+def chart(run: Run, measured: Mapping[str, Pair]) -> Figure | Markdown:
+    """Draw the size of each source of variance, with its interval, for each of ``measured``."""
+    found = _sources(run, measured)
+    if not found:
+        return missing(TITLE, TOO_LITTLE)
+    labels = list(found)
+    clear = {name_of(one.name) for held in found.values() for one in held[:-1] if _is_clear(one)}
+    every = {one.name for held in found.values() for one in held[:-1]}
+    first = theme.scaled_title(
+        run, f"{len(clear)} of {len(every)} things that should not matter clearly move a ratio"
+    )
+    said = [
+        f"{label}: {', '.join(f'{name_of(one.name)} {_text(one)}' for one in held)}"
+        for label, held in found.items()
+    ]
+    return Figure(
+        first,
+        _draw(found, labels),
+        f"{TITLE}, as standard deviations with 95 % intervals. {'; '.join(said)}.",
+        _table(found),
+        "Another processor: the scale of the prior of its class of metric, from all published runs.",
+        subtitle="Standard deviation of the ratio, linear axis; bars are 95 % CIs",
+    )
+
+
+def _draw(found: Mapping[str, Sequence[Source]], labels: Sequence[str]) -> Any:
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {"source": name_of(one.name), "of": label, "percent": 100 * one.deviation, "low": 100 * one.low,
+         "high": 100 * one.high, "text": _text(one)}
+        for label, held in found.items()
+        for one in held
+    ]  # fmt: skip
+    rows += [
+        {
+            "source": ANOTHER,
+            "of": label,
+            "percent": 100 * scale,
+            "low": None,
+            "high": None,
+            "text": _percent(scale),
+        }
+        for label, scale in _other_processors(labels).items()
+    ]
+    names = list(dict.fromkeys(row["source"] for row in rows))
+    y = alt.Y(
+        "source:N", title=None, sort=None, scale=alt.Scale(domain=names, padding=0.25),
+        axis=alt.Axis(
+            grid=False, labelExpr=theme.expression(names), labelLineHeight=theme.LINE_HEIGHT, labelOverlap=False
+        ),
+    )  # fmt: skip
+    x = alt.X("percent:Q", title="Standard deviation of the ratio (%)", scale=alt.Scale(domainMin=0))
+    legend = theme.legend(labels, lines=False)
+    paint = alt.Color(
+        "of:N",
+        legend=legend,
+        scale=alt.Scale(domain=labels, range=list(theme.PALETTE.values())[: len(labels)]),
+    )
+    shape = alt.Shape(
+        "of:N", legend=legend, scale=alt.Scale(domain=labels, range=list(theme.SHAPES)[: len(labels)])
+    )
+    apart = alt.YOffset("of:N", sort=None, scale=alt.Scale(domain=labels))
+    tooltip = [
+        alt.Tooltip("source:N"),
+        alt.Tooltip("of:N", title="ratio of"),
+        alt.Tooltip("text:N", title="SD (95 % CI)"),
+    ]
+    known = [row for row in rows if row["low"] is not None]
+    return alt.layer(
+        alt.Chart(alt.InlineData(values=known))
+        .mark_rule(strokeWidth=4, opacity=0.3, strokeCap="round")
+        .encode(y=y, x=alt.X("low:Q", title=None), x2="high:Q", yOffset=apart, color=paint),
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(filled=True, size=50)
+        .encode(y=y, x=x, yOffset=apart, color=paint, shape=shape, tooltip=tooltip),
+    ).properties(width="container", height=theme.height(names, ROW) * len(names))  # fmt: skip
+
+
+def _other_processors(labels: Sequence[str]) -> dict[str, float]:
+    """Return the standard deviation between processors for rates and latencies."""
+    kind = kind_of("rows_per_second")
+    assert kind is not None
+    prior = learned.priors().get(kind)
+    return {} if prior is None else dict.fromkeys(labels, prior.scale)
+
+
+def _table(found: Mapping[str, Sequence[Source]]) -> Table:
+    rows = [
+        [
+            name_of(one.name),
+            label,
+            str(one.levels),
+            _text(one),
+            "" if one.chance is None else f"{one.chance:.2g}",
+        ]
+        for label, held in found.items()
+        for one in held
+    ]
+    return Table(["Source", "Ratio of", "Levels", "Standard deviation (95 % CI)", "p"], rows)
+
+
+def _text(one: Source) -> str:
+    return f"{_percent(one.deviation)} ({100 * one.low:.2g}-{100 * one.high:.2g} %)"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.2g} %"
