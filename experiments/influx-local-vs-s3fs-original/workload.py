@@ -283,6 +283,7 @@ workload = Workload(
         "latency_max",
         Metric("latency_min", "s", "lower", "Shortest latency"),
     ),
+    compared=("rows_per_second", "queries_per_second"),
     own_data=True,
 )
 

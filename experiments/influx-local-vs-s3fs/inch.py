@@ -67,4 +67,5 @@ workload = Workload(
         *SERIES,
         "series",
     ),
+    compared=("rows_per_second",),
 )

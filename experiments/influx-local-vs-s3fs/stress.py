@@ -64,4 +64,5 @@ workload = Workload(
         *SERIES,
         "series",
     ),
+    compared=("rows_per_second",),
 )

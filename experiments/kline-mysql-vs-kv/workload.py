@@ -249,6 +249,7 @@ workload = Workload(
         Metric("rows_decoded_per_read", "1", "none", "Bars decoded per read", "bars"),
         Metric("in_flight", "1", "none", "Reads in flight", "reads"),
     ),
+    compared=("reads_per_second", "latency_p99"),
     rate=Rate("reads_per_second", "operations_per_second", "reads_per_second"),
     prepare=prepare,
     alone=alone,

@@ -10,8 +10,10 @@ from typing import NamedTuple, overload
 
 from benchbook.analyse import interval, noise, quantity, same_work, verdict
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.model import FEWEST
+from benchbook.analyse.judgement import SAME, Expectation
+from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
+from benchbook.analyse.power import Question, case
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
@@ -270,6 +272,11 @@ def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
 
 NOT_RANKED = "not ranked"
 """Verdict on an embedded system compared with a server."""
+NO_DIFFERENCE = "no difference"
+"""Verdict on two that are equal within ``judgement.SAME``: the 90 % interval of their ratio lies within."""
+UNDECIDED = "undecided"
+"""Verdict on two of which none is better for certain, and which are not equal for certain either."""
+NO_VERDICT = "no verdict"
 
 
 @dataclass(frozen=True)
@@ -278,7 +285,7 @@ class Judged:
 
     pair: Versus
     word: str
-    """better, worse, no clear difference, no verdict or not ranked."""
+    """better, worse, no difference, undecided, no verdict or not ranked."""
     reason: Reason
 
 
@@ -298,10 +305,43 @@ def judged(run: Run) -> tuple[Judged, ...]:
         found = next(said)
         if found.winner is not None:
             word = "better" if found.winner == pair.cell.label else "worse"
+        elif pair.errors or pair.ratio.fit is None:
+            word = NO_VERDICT
+        elif (same := _equal(pair)) is not None:
+            made.append(Judged(pair, NO_DIFFERENCE, same))
+            continue
         else:
-            word = "no verdict" if pair.errors or pair.advantage.low is None else "no clear difference"
+            word = UNDECIDED
         made.append(Judged(pair, word, found.reason))
     return tuple(made)
+
+
+def _equal(pair: Versus) -> Reason | None:
+    """Return why two are equal: the interval of two one-sided tests lies close to 1; None if it does not."""
+    inner = pair.ratio.at(2 * ALPHA)
+    if inner.low is None or inner.high is None or inner.low < 1 / (1 + SAME) or inner.high > 1 + SAME:
+        return None
+    return because(
+        "compared-equal", a=pair.cell.label, b=pair.below.cell.label, low=inner.low, high=inner.high,
+        confidence=inner.confidence, within=SAME,
+    )  # fmt: skip
+
+
+def trials_to_decide(run: Run) -> int | None:
+    """Return the trials with which each undecided comparison is decided with a chance of 80 %; None if no number is.
+
+    The true ratio and the spread are taken as measured, and each comparison is tested alone, without Holm's correction.
+    """
+    needed = []
+    for one in judged(run):
+        fit = one.pair.ratio.fit
+        if one.word == UNDECIDED and fit is not None:
+            expected = Expectation("at-least" if fit.centre > 0 else "at-most", 1.0, 0.0)
+            asked = Question((case(expected, fit, noise.of(run, (one.pair.above.phase, one.pair.above.metric),
+                                   one.pair.cell.system, one.pair.below.cell.system)),))  # fmt: skip
+            needed.append(asked.trials_for())
+    known = [one for one in needed if one is not None]
+    return max(known) if known and len(known) == len(needed) else None
 
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:

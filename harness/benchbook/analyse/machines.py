@@ -127,7 +127,7 @@ def dependence(verdicts: Iterable[str]) -> Dependence:
 
     >>> dependence(["reproduced", "contradicted"]), dependence(["reproduced", "different size", "inconclusive"])
     ('direction', 'size')
-    >>> dependence(["reproduced", "direction only"]), dependence(["better", "no clear difference"])
+    >>> dependence(["reproduced", "direction only"]), dependence(["better", "undecided"])
     ('none', 'undecided')
     """
     decided = [word for word in verdicts if word in ORDER]

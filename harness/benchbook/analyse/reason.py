@@ -37,6 +37,7 @@ CODES = {
     "answers-unrecorded": "No answers to `phase` were recorded.",
     # Two setups compared without a claim: `a` and `b`, or the `winner` and the `other`.
     "compared-better": "One is better: the ratio `value` with its interval, of `trials`, and what it is better in.",
+    "compared-equal": "The interval of two one-sided tests lies so close to 1 (`within`) that they are equal.",
     "compared-includes-1": "The interval of their ratio includes 1.",
     "compared-family": "The interval excludes 1 alone, but not `among` so many comparisons.",
     "compared-no-interval": "Their ratio has no interval, `because` of another reason.",

@@ -95,7 +95,7 @@ def intervals(run: Run) -> Finding:
     if not found:
         return Finding(
             "not applicable",
-            "no two setups have a number that this rule compares (rows per second, median latency, size)",
+            "no two setups have a number that this rule compares (the compared metrics of the workloads, and size)",
         )
     without = sum(one.ratio.low is None for one in found)
     why = f"{len(found) - without} of {len(found)} ratios have an interval"

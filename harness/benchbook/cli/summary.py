@@ -5,12 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchbook.cli import table
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import BenchbookError, command
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from benchbook.analyse.run import Run
 
 MOST_ROWS = 12
 """Number of verdicts to list; the report lists all of them."""
@@ -36,7 +40,7 @@ def show(made: Plan, results: Path) -> None:
 
 def _show_verdicts(results: Path, made: Plan) -> None:
     """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
-    from benchbook.analyse import looked
+    from benchbook.analyse import comparison, looked
     from benchbook.analyse.run import open_run
     from benchbook.site.outcome import outcomes
 
@@ -51,7 +55,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         return
     if looks := looked.sentence(run):
         print(looks)
-    counts = Counter(one.verdict for one in found)
+    counts = Counter(one.word or one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
     # A comparison without a claim is shown so that above 1 is better, as on its page.
     what = "ratio" if run.declared.get("claims") else "times as good"
@@ -59,7 +63,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     rows = [
         {
             "what": textwrap.shorten(one.brief or one.statement, WIDEST, placeholder=" …"),
-            "verdict": one.verdict,
+            "verdict": one.word or one.verdict,
             interval: one.ratio(),
         }
         for one in found
@@ -67,10 +71,39 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
-    family = sum(one.verdict in ("better", "worse", "no clear difference") for one in found)
+    if run.declared.get("claims") and (here := _resting_here(run)):
+        print(
+            f"{here} of these verdicts rest on runs of this processor. More trials do not show what holds on others;"
+        )
+        print(f"a run there does: {command(f'run {made.experiment} --again')}")
+    if not run.declared.get("claims") and counts[comparison.UNDECIDED]:
+        _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
+    family = sum(one.verdict in ("better", "worse", comparison.UNDECIDED) for one in found)
     if family > 1:
         correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
+
+
+def _show_how_to_decide(run: Run, made: Plan, results: Path, number: int) -> None:
+    """Print the command with which the undecided comparisons would be decided, and how long it takes."""
+    from benchbook.analyse import comparison
+    from benchbook.plan.budget import estimate_seconds
+
+    trials = comparison.trials_to_decide(run)
+    them = "The undecided comparison" if number == 1 else f"The {number} undecided comparisons"
+    if trials is None:
+        print(f"{them} would stay open with any number of trials, if the ratios are as measured.")
+        return
+    minutes = estimate_seconds(results, made) / made.trials_per_cell * trials / 60
+    again = command(f"run {made.experiment} --profile {made.profile} --trials {trials}")
+    print(f"{them}, if the ratios are as measured: {again} (about {minutes:.0f} min)")
+
+
+def _resting_here(run: Run) -> int:
+    """Return the number of claims whose verdict rests on runs of one processor."""
+    from benchbook.analyse import claims, grade
+
+    return sum(grade.reading(one).here for one in claims.over(run))
 
 
 def _show_floors(results: Path, run_id: str) -> None:

@@ -374,6 +374,10 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "levels-disagree": lambda facts: f"{_by_level(facts)}: the publication does not state which it means",
     "smaller-load": "a smaller load than the published one does not show what fails there",
     "compared-better": _better,
+    "compared-equal": lambda facts: (
+        f"{facts['a']} and {facts['b']} do not differ: the {percent(facts['confidence'])} CI of their ratio, "
+        f"{interval_words(facts['low'], facts['high'])}, lies within {100 * facts['within']:g} % of 1"
+    ),
     "compared-includes-1": lambda facts: f"{_compared(facts)}, includes 1",
     "compared-family": lambda facts: (
         f"{_compared(facts)}, excludes 1 alone, but not among {facts['among']} comparisons (Holm's correction)"

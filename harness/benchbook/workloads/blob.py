@@ -269,6 +269,7 @@ workload = Workload(
         Metric("objects", "1", "none", "Objects", "objects"),
         Metric("synced_writes_per_second", "1/s", "none", "Synced writes per second of fio", "writes"),
     ),
+    compared=("objects_per_second", "latency_p99"),
     rate=Rate("objects_per_second", "rows_per_second", "operations_per_second"),
     alone=alone,
     words={

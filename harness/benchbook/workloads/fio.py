@@ -232,6 +232,7 @@ workload = Workload(
         *LATENCY,
         Metric("bytes", "B", "none", "Bytes"),
     ),
+    compared=("bytes_per_second", "latency_p99"),
     programs=(FIO,),
     words={"read": Words("reading"), "write": Words("writing")},
 )

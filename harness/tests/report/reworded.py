@@ -19,7 +19,7 @@ from benchbook.analyse import comparison, grade, judgement, rules
 PACKAGES = ("benchbook.report", "benchbook.site")
 CODES = {
     *get_args(judgement.Word), *get_args(rules.Mark), *get_args(grade.Weakness), "direction uncertain",
-    "no clear difference", "no verdict", comparison.NOT_RANKED,
+    comparison.NO_DIFFERENCE, comparison.NO_VERDICT, comparison.NOT_RANKED,
 }  # fmt: skip
 """Codes that have a space. All other literals with one are sentences, or parts of them."""
 WORD = re.compile(r"(?<![\w'{}%./-])[^\W\d_]+(?![\w'{}%]|[./-]\w)")

@@ -66,7 +66,7 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
 
 def test_without_claims_every_comparison_with_the_baseline(plain):
     found = outcomes(plain)
-    assert {one.verdict for one in found} <= {"better", "worse", "no clear difference"}
+    assert {one.verdict for one in found} <= {"better", "worse", "undecided", "no difference"}
     assert found[0].statement == "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second"
     assert found[0].verdict == "worse"
     said = outcome.tool_finding(plain)

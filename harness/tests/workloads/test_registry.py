@@ -49,6 +49,13 @@ def test_each_metric_is_declared_once() -> None:
         assert {*one.compared, *rates} <= set(metrics(one.name) or ()), one.name
 
 
+def test_each_workload_compares_a_main_metric_that_has_a_direction() -> None:
+    for one in workloads().values():
+        assert one.compared, one.name
+        assert {describe(name).direction for name in one.compared} <= {"higher", "lower"}, one.name
+        assert any(describe(name).main for name in one.compared), one.name
+
+
 class TurnOptions(Options):
     turns: int = 1
 
