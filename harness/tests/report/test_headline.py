@@ -39,7 +39,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reasons": (),
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
-        "conditions": (), "over_metric": None, "in_cells": "all", "own": False,
+        "conditions": (), "over_metric": None, "in_cells": "all", "own": False, "scope": "processors",
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 
@@ -222,7 +222,7 @@ def test_a_caveat_is_beside_its_number():
 
 
 def led(monkeypatch: pytest.MonkeyPatch, *found: Any, ids: tuple[str, ...] = ()) -> list[str]:
-    monkeypatch.setattr(claims, "of_run", lambda *_: tuple(found))
+    monkeypatch.setattr(claims, "over", lambda *_: tuple(found))
     run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]})
     stated = {"title": "A page", "author": "An author", "claimed": "A is fast."}
     publication = Publication(**stated, leads={name: name for name in ids})

@@ -60,7 +60,10 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
     figure = overview.figure("Two claims", rows)
     assert isinstance(figure, Figure)
     assert "DuckDB loads 0.5 times as fast as SQLite: published 0.500, rerun 2." in figure.alt
-    assert "contradicted; left of 1 is SQLite 3.45.1 faster, right of 1 is DuckDB 1.5.6 faster" in figure.alt
+    assert (
+        "contradicted here; left of 1 is SQLite 3.45.1 faster, right of 1 is DuckDB 1.5.6 faster"
+        in figure.alt
+    )
     assert "<svg" in figure.svg
 
 
@@ -89,7 +92,7 @@ def test_a_question_of_ours_is_no_published_claim(tmp_path):
     database.rebuild(run.results)
     again = open_run(run.results, run.run_id)
     assert [one.id for one in outcome.published_claims(again)] == ["faster-1"]
-    assert outcome.counts(outcome.published_claims(again)) == [("contradicted", "contradicted", 1)]
+    assert outcome.counts(outcome.published_claims(again)) == [("contradicted", "contradicted here", 1)]
 
 
 def test_the_lead_claim_is_the_declared_one_else_the_first_ratio(tmp_path):
