@@ -88,7 +88,7 @@ class Judgement:
     processors: int = 1
     """The number of processors of these runs."""
     expect: tuple[float, float] | None = None
-    """The ratio to expect on another processor: ends of its 95 % interval. None for several cases."""
+    """The ratio to expect on another processor: ends of its interval at ``level``. None for several cases."""
     by_case: tuple[Over | None, ...] = ()
     """The runs that each of ``cells`` rests on; None for a case that is not judged."""
     alone: Judgement | None = None
@@ -463,7 +463,7 @@ def _shown(blank: Judgement, run: Run, cells: list[JudgedCell], wide: OverRuns |
         return blank
     if wide:
         blank = replace(
-            blank, scope=wide.scope, runs=wide.runs, processors=wide.processors, expect=wide.expect,
+            blank, scope=wide.scope, runs=wide.runs, processors=wide.processors, expect=wide.expect(run.level),
             by_case=wide.by_case,
         )  # fmt: skip
     whole = (wide.whole if wide else None) or cells[0].ratio

@@ -327,8 +327,10 @@ def _equal(pair: Versus) -> Reason | None:
     )  # fmt: skip
 
 
-def trials_to_decide(run: Run) -> int | None:
-    """Return the trials with which each undecided comparison is decided with a chance of 80 %; None if no number is.
+def trials_to_decide(run: Run) -> tuple[int, int] | None:
+    """Return a number of trials, and how many undecided comparisons they decide with a chance of 80 % each.
+
+    It is the number that decides half of them: the closest two may take any number. None if there is none.
 
     The true ratio and the spread are taken as measured, and each comparison is tested alone, without Holm's correction.
     """
@@ -340,8 +342,11 @@ def trials_to_decide(run: Run) -> int | None:
             asked = Question((case(expected, fit, noise.of(run, (one.pair.above.phase, one.pair.above.metric),
                                    one.pair.cell.system, one.pair.below.cell.system)),))  # fmt: skip
             needed.append(asked.trials_for())
-    known = [one for one in needed if one is not None]
-    return max(known) if known and len(known) == len(needed) else None
+    known = sorted(one for one in needed if one is not None)
+    if not known:
+        return None
+    trials = known[(len(known) - 1) // 2]
+    return trials, sum(one <= trials for one in known)
 
 
 def failed_operations(run: Run, phase: str, cells: tuple[str, ...]) -> int:

@@ -20,7 +20,7 @@ from benchbook.analyse.claim_cells import Sides
 from benchbook.analyse.claim_evidence import JudgedCell, judged
 from benchbook.analyse.claim_notes import refusals
 from benchbook.analyse.judgement import evidence, reason
-from benchbook.analyse.model import Fit, Noise
+from benchbook.analyse.model import ALPHA, Fit, Noise
 from benchbook.analyse.paired import spread
 from benchbook.analyse.processors import Between, Estimate, estimate, pooled
 from benchbook.analyse.ratio import Ratio, of_fit, of_logs, ratio
@@ -73,10 +73,9 @@ class Over:
         """The estimate over processors."""
         return _estimate([(one.processor, one.fit) for one in self.members], self.prior)
 
-    @property
-    def expect(self) -> tuple[float, float]:
-        """The ratio to expect on another processor: ends of its 95 % interval."""
-        low, high = self.estimate.another.interval()
+    def expect(self, level: float = ALPHA) -> tuple[float, float]:
+        """Return the ratio to expect on another processor: ends of its interval at confidence 1 - ``level``."""
+        low, high = self.estimate.another.interval(level)
         return math.exp(low), math.exp(high)
 
     def fits(self, scope: Scope) -> tuple[Fit, tuple[Fit, ...]]:
@@ -104,11 +103,10 @@ class OverRuns:
     by_case: tuple[Over | None, ...]
     """What each of ``cells`` rests on; None for one that is not judged."""
 
-    @property
-    def expect(self) -> tuple[float, float] | None:
-        """The ratio to expect on another processor: ends of its 95 % interval. None for several cases."""
+    def expect(self, level: float) -> tuple[float, float] | None:
+        """Return the ratio to expect on another processor: ends of its interval. None for several cases."""
         held = [one for one in self.by_case if one is not None]
-        return held[0].expect if len(held) == 1 else None
+        return held[0].expect(level) if len(held) == 1 else None
 
 
 def of_claim(

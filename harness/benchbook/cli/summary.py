@@ -89,14 +89,16 @@ def _show_how_to_decide(run: Run, made: Plan, results: Path, number: int) -> Non
     from benchbook.analyse import comparison
     from benchbook.plan.budget import estimate_seconds
 
-    trials = comparison.trials_to_decide(run)
-    them = "The undecided comparison" if number == 1 else f"The {number} undecided comparisons"
-    if trials is None:
-        print(f"{them} would stay open with any number of trials, if the ratios are as measured.")
+    found = comparison.trials_to_decide(run)
+    if found is None:
         return
+    trials, decided = found
     minutes = estimate_seconds(results, made) / made.trials_per_cell * trials / 60
     again = command(f"run {made.experiment} --profile {made.profile} --trials {trials}")
-    print(f"{them}, if the ratios are as measured: {again} (about {minutes:.0f} min)")
+    print(
+        f"To decide {decided} of the {number} undecided, if the ratios are as measured (about {minutes:.0f} min):"
+    )
+    print(f"  {again}")
 
 
 def _resting_here(run: Run) -> int:

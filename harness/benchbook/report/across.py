@@ -53,7 +53,7 @@ def _rows(run: Run) -> Iterator[list[str]]:
                 claim.ratio_text(own.measured, own.low, own.high),
                 _text(over.fits("processor")[0]),
                 _text(over.estimate.mean),
-                claim.interval(*over.expect),
+                claim.interval(*over.expect()),
                 str(over.processors),
                 str(len(over.members)),
             ]

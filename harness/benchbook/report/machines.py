@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from benchbook.analyse import claims, machines, quantity
 from benchbook.analyse.claims import Judgement
@@ -29,6 +30,7 @@ MEAN = (
     "The mean over processors is that of a random-effects model (variance between processors: Paule and Mandel; "
     "interval: Hartung-Knapp-Sidik-Jonkman)."
 )
+OVER = "The row over all runs is the verdict on this page: it rests on every run of the same work."
 TIMES = "A ratio above 1 means that the first of the two is better."
 PREDICTED = "The bar of another processor is the 95 % prediction interval for its ratio."
 TWO = "Two processors show little about others, so the CI of their mean is wide."
@@ -56,16 +58,17 @@ def shown(found: Machines) -> Block:
     parts: list[tuple[str, str]] = [(f'<h2 id="machines">{title}</h2>', f"## {title}")]
     if number > 1:
         parts.append(_paragraph(found.sentence))
-        drawn = _drawn(found)
-        means = [one.summary for one in drawn if one.summary]
+        drawn, over = _drawn(found), _over(found)
+        means = [one.summary for one in drawn if one.summary and one.id not in over]
         notes = [
             *([TIMES] if found.noun == "comparison" else []),
             MARKS,
             *([forest.CASES] if any(one.cases for one in drawn) else []),
+            *([OVER] if any(one.id in over for one in drawn) else []),
             *([MEAN] if means else []),
             *([PREDICTED if any(one.prediction() for one in means) else TWO] if means else []),
         ]
-        parts += [_forest(one) for one in drawn]
+        parts += [_forest(one, over.get(one.id)) for one in drawn]
         parts.append(
             (f'<p class="bb-note">{escape_html(" ".join(notes))}</p>', escape_markdown(" ".join(notes)))
         )
@@ -80,9 +83,17 @@ def shown(found: Machines) -> Block:
         parts.append(_paragraph(f"The run of {name} is left out: {why.rstrip('.')}."))
     folded = [("The processors and their runs", table(found))]
     if number > 1:
-        folded.insert(0, (f"Every {found.noun} on each processor", every(found)))
+        folded.insert(0, (f"Every {found.noun} on each processor", every(found, _over(found))))
     parts += [(Details(name, made).html(), f"**{name}**\n\n{made.markdown()}") for name, made in folded]
     return Block("".join(markup for markup, _ in parts), "\n\n".join(written for _, written in parts))
+
+
+def _over(found: Machines) -> dict[str, Judgement]:
+    """Return claim → its judgement over processors, as the forest of all claims shows it."""
+    if found.noun != "claim":
+        return {}
+    first = next(iter(found.runs.values()))
+    return {one.id: one for one in claims.over(first) if one.scope == "processors"}
 
 
 def _paragraph(text: str) -> tuple[str, str]:
@@ -100,11 +111,20 @@ def _drawn(found: Machines) -> list[Finding]:
     return list(drawn.values())[:MOST]
 
 
-def _forest(one: Finding) -> tuple[str, str]:
-    """Return the rows of a finding: a machine each, the mean over them, and what is expected on a new machine."""
+def _forest(one: Finding, over: Judgement | None) -> tuple[str, str]:
+    """Return the rows of a finding: a machine each, the mean over them, and what is expected on a new machine.
+
+    ``over`` is the judgement on a claim over all runs.
+    """
     seen = {result.machine: _shown(result) for result in one.results}
     rows = [(result.machine, result.verdict, seen[result.machine]) for result in one.results]
-    if made := one.summary:
+    if over is not None:
+        rows.append((f"Over {claim.rests(over)}", str(over.verdict), claim.shown(over)))
+        if over.expect is not None:
+            rows.append(
+                ("Another processor", "expected", Shown(claim.interval(*over.expect), (), *over.expect))
+            )
+    elif made := one.summary:
         rows.append(("Mean over processors", "random effects", mean(made)))
         if predicted := made.prediction():
             low, high = map(math.exp, predicted)
@@ -167,23 +187,24 @@ def heterogeneity(one: Finding) -> str:
     return f"I² is {share}: the noise of the trials does not explain this share of the variation between processors."
 
 
-def every(found: Machines) -> Table:
+def every(found: Machines, over: Mapping[str, Judgement]) -> Table:
     """Return a row for each finding and each of its cases: verdict and ratio on each machine, and their mean."""
     rows = []
     for one in found.findings:
         if any(held.value for held in one.results):
-            rows.append(_row(one, _statement(one)))
+            rows.append(_row(one, _statement(one), over.get(one.id)))
             rows += [_row(case, f"Only {case.statement}") for case in one.cases if one.summary is None]
     columns = [found.noun.capitalize(), *found.runs, "Mean over processors (95 % CI)", "I²"]
     return Table(columns, rows, stacked=True)
 
 
-def _row(one: Finding, statement: str) -> list[str]:
+def _row(one: Finding, statement: str, over: Judgement | None = None) -> list[str]:
     made = one.summary
     cells = [f"{held.verdict}: {_shown(held).text}" if held.value else held.verdict for held in one.results]
-    if made is None:
-        return [statement, *cells, quantity.MISSING, quantity.MISSING]
-    return [statement, *cells, mean(made).text, f"{100 * made.i_squared:.0f} %"]
+    share = quantity.MISSING if made is None else f"{100 * made.i_squared:.0f} %"
+    if over is not None:
+        return [statement, *cells, claim.shown(over).text, share]
+    return [statement, *cells, quantity.MISSING if made is None else mean(made).text, share]
 
 
 def table(found: Machines) -> Table:

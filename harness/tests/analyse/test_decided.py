@@ -52,9 +52,11 @@ def test_a_wide_interval_is_undecided_and_a_narrow_one_around_1_is_no_difference
 
 
 def test_the_trials_that_would_decide_decide(tmp_path: Path):
-    needed = comparison.trials_to_decide(run_of(tmp_path / "few", 1.3, 0.3))
-    assert needed is not None
+    found = comparison.trials_to_decide(run_of(tmp_path / "few", 1.3, 0.3))
+    assert found is not None
+    needed, decided = found
     assert 6 < needed < 200
+    assert decided == 1
     [one] = comparison.judged(
         run_of(tmp_path / "many", 1.3, 0.3, blocks=2 * needed)
     )  # a chance of 80 %, doubled

@@ -29,7 +29,7 @@ SHARED = 3
 """A caveat of more rows is said once."""
 CAPTION = (
     "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the ratio over all runs "
-    "of the same work, with its {}. Thin line: the ratio to expect on another processor (95 %). Hollow diamond: the "
+    "of the same work, with its {}. Thin line: the ratio to expect on another processor. Hollow diamond: the "
     "published ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
