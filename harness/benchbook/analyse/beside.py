@@ -14,6 +14,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from benchbook.analyse import learned
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import Run
 from benchbook.declare.checkout import root
@@ -54,6 +55,22 @@ def published(export: Export, run: Run) -> Run:
     return _of_folder(export.folder)
 
 
+def published_ids(run: Run) -> set[str]:
+    """Return the ids of the published runs of the project that answer the question of the same experiment."""
+    return {one.run_id for one in _counted(run)}
+
+
+def _counted(run: Run) -> list[Export]:
+    """Return the published runs of the project that count for a run of the same experiment, and the run itself."""
+    entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
+    known = learned.runs() | {run.run_id}
+    return [
+        one.export
+        for one in entries
+        if one.answers and one.export.machine is None and one.export.run_id in known
+    ]
+
+
 @functools.cache
 def _of_folder(folder: Path) -> Run:
     found = kept.enter_context(opened(Path(), str(folder)))
@@ -78,10 +95,8 @@ def _others(run: Run) -> Iterator[Run]:
 
 
 def _of_project(run: Run) -> Iterator[Run]:
-    entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
-    for one in entries:
-        export = one.export
-        if one.answers and export.machine is None and export.profile == run.profile:
+    for export in _counted(run):
+        if export.profile == run.profile:
             yield published(export, run)
 
 

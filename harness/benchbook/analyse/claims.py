@@ -277,6 +277,11 @@ def judge(
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     said = [*before, *found.left_out, *notes(claim, run, found.cells)]
+    if wide and wide.scope != "run":
+        said = [
+            replace(one, facts={**one.facts, "of_run": True}) if one.code == "few-trials" else one
+            for one in said
+        ]
     shown = replace(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),

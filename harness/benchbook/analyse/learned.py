@@ -19,7 +19,23 @@ FILE = Path("reports") / "priors.json"
 @functools.cache
 def priors() -> dict[Kind, Between]:
     """Return class of metric → its prior."""
-    return of_rows(json.loads((checkout.root() / FILE).read_text(encoding="utf-8"))["priors"])
+    return of_rows(_held()["priors"])
+
+
+@functools.cache
+def runs() -> frozenset[str]:
+    """Return the ids of the project's runs that were learned from, A/A runs included.
+
+    A run in the ledger that is not among them counts for no other run: a folder that somebody adds is no run of the
+    project before a maintainer has learned from it (``./bench replicate --record``).
+    """
+    return frozenset(_held()["runs"])
+
+
+@functools.cache
+def _held() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((checkout.root() / FILE).read_text(encoding="utf-8"))
+    return found
 
 
 def of_rows(held: Mapping[Kind, Mapping[str, Any]]) -> dict[Kind, Between]:

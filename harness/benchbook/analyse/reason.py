@@ -93,7 +93,7 @@ CODES = {
     "noise-unknown": "The noise between equal setups is unknown.",
     "noise": "The noise between equal setups as a `factor`, which the interval includes.",
     "look": "The claim was judged after `blocks` of at most `maximum` blocks, at a significance `level`.",
-    "few-trials": "`trials` of each side; `smallest`: in the smallest of the cases.",
+    "few-trials": "`trials` of each side; `smallest`: in the smallest case; `of_run`: in this one of several runs.",
     "outliers": "`number` outliers, which are kept.",
     "defects": "`trials` of `of` trials of a `setup` have a defect outside the phase; `why`.",
     "failures": "The operations that failed, by setup and message.",

@@ -14,7 +14,10 @@ from benchbook.cli import options, table
 from benchbook.errors import command as typed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchbook.analyse.claims import Judgement
+    from benchbook.analyse.run import Run
 
 WIDTH = 100
 """Longest line, in a pipe too: a reason is several sentences."""
@@ -51,6 +54,7 @@ def command(
         judged = claims.over(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = looked.sentence(read)
+        others = "" if power else _others(read, judged)
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return
@@ -63,9 +67,27 @@ def command(
         return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks]))
+    print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *filter(None, [textwrap.fill(others, WIDTH)])]))
     if any(one.verdict == "inconclusive" and one.cells for one in judged):
         print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
+
+
+def _others(run: Run, judged: Sequence[Judgement]) -> str:
+    """Return how many published runs of the experiment no verdict rests on; empty if there are none."""
+    from benchbook.analyse import beside
+
+    used = {member.run_id for one in judged for over in one.by_case if over for member in over.members}
+    if not used:
+        return ""
+    others = beside.published_ids(run) - {run.run_id}
+    left = others - used
+    if not left:
+        return ""
+    runs = "1 other published run" if len(others) == 1 else f"{len(others)} other published runs"
+    return (
+        f"Of {runs} of this experiment, {len(left)} did other work (profile, setups, data, versions or configurations) "
+        "or allow no verdict, and do not count. The page of the experiment lists them."
+    )
 
 
 FIELDS = (

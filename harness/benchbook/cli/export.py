@@ -12,6 +12,11 @@ from benchbook.cli import options
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
 
+CONTRIBUTED = (
+    "it is published as a run that was contributed: pages show it by the name of its machine, and no verdict of another"
+    " run rests on it"
+)
+
 
 def command(
     run: options.Run = "latest",
@@ -63,6 +68,8 @@ def command(
             for doubt in _doubts(found.results, found.run_id):
                 print(f"bench: warning: {doubt}", file=sys.stderr)
             print(write(found.results, found.run_id, root() / "reports" / "data", machine=machine))
+            if machine is not None:
+                print(f"bench: {CONTRIBUTED}", file=sys.stderr)
             return
         folder = output or Path(f"{found.run_id}-export")
         export_run(

@@ -105,7 +105,7 @@ def publish_run(
         name = _machine_of(found)
     output = data / found.experiment / found.run_id
     ledger.require_new(output)
-    if name is None:
+    if seal.is_own(found.path):
         _require_earlier(results, found, output.parent)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
@@ -116,23 +116,29 @@ def publish_run(
     return _write(found, output, fill, SMALL_PARTS, about, scrubber(), say)
 
 
+SMOKE = "smoke"
+"""Profile whose runs test that everything works; they are no evidence."""
+
+
 def _require_earlier(results: Path, found: Run, where: Path) -> None:
     """Raise RequestError if an earlier complete run of the experiment is neither published nor left out with a reason.
 
-    Otherwise, whoever publishes could run until a verdict pleases, and show that run alone.
+    Otherwise, whoever publishes could run until a verdict pleases, and show that run alone. The profile is no way out,
+    because anybody can copy one under another name.
     """
     known = {path.name for path in ledger.folders(where)} | set(ledger.left_out(where))
     open_ = [
         one.run_id
         for one in runs.all_runs(results, lambda _: None)
-        if (one.experiment, one.profile, one.against_itself) == (found.experiment, found.profile, found.against_itself)
+        if (one.experiment, one.against_itself) == (found.experiment, found.against_itself)
+        and (one.profile != SMOKE or found.profile == SMOKE)
         and one.whole and one.finished_at is not None and seal.is_own(one.path)
         and (one.created_at, one.run_id) < (found.created_at, found.run_id) and one.run_id not in known
     ]  # fmt: skip
     if open_:
         number = "1 earlier run" if len(open_) == 1 else f"{len(open_)} earlier runs"
         raise RequestError(
-            f"{number} of {found.experiment} (profile {found.profile}) in {results} "
+            f"{number} of {found.experiment} in {results} "
             f"{'is' if len(open_) == 1 else 'are'} not published: {', '.join(open_[:3])}"
             f"{', …' if len(open_) > 3 else ''}. Every complete run is published, whatever it says.",
             f"Publish it first: {command(f'export {open_[0]} --publish')}. If it must not count, say why in "

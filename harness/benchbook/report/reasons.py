@@ -336,7 +336,8 @@ def _transport(facts: Facts) -> str:
 
 def _few_trials(facts: Facts) -> str:
     smallest = " in the smallest case" if facts["smallest"] else ""
-    return f"{_number(facts['trials'], 'trial')} of each side{smallest}"
+    of_run = " in this run" if facts.get("of_run") else ""
+    return f"{_number(facts['trials'], 'trial')} of each side{smallest}{of_run}"
 
 
 def _step(facts: Facts) -> str:

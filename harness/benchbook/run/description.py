@@ -13,6 +13,7 @@ from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM
 from benchbook.plan.plan import Plan, trial_dataset
 from benchbook.process.launch import Program
+from benchbook.record import seal
 from benchbook.record.folder import RUN_FILE, read_object, write_whole
 from benchbook.record.runs import all_runs, machine_of
 from benchbook.run import benchload
@@ -78,7 +79,8 @@ def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:
     """Return the earlier runs of the experiment in these results: repeating a run until it pleases becomes visible."""
     found = []
     for run in all_runs(results, lambda _: None):
-        if run.experiment == plan.experiment and run.run_id != plan.run_id:
+        own = seal.is_own(run.path)  # a run that was imported is no earlier one of this user
+        if own and run.experiment == plan.experiment and run.run_id != plan.run_id:
             held = read_object(run.path / RUN_FILE) if (run.path / RUN_FILE).exists() else {}
             found.append(
                 {

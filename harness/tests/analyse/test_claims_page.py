@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scipy.special import stdtrit
 
-from benchbook.analyse import learned
+from benchbook.analyse import beside, learned
 from benchbook.analyse.judgement import Expectation, Kind, evidence, word
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between
@@ -44,6 +44,7 @@ def test_the_example_has_the_verdict_that_the_program_gives(
 ) -> None:
     # The page does not change with each run that is published.
     monkeypatch.setattr(learned, "priors", lambda: {"speed": Between(0.0688)})
+    monkeypatch.setattr(beside, "published_ids", lambda _: set())
     example = section("An example")
     blocks = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n)+", example, re.MULTILINE)]
     declared, shown = blocks

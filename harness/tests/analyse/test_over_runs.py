@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import beside, claims
+from benchbook.analyse import beside, claims, learned
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.cli import claims as printed
+from benchbook.record.opened import opened
+from benchbook.site.published import publish
 from tests.analyse.claimed import BASE, CNOS, INFLUX
 from tests.claims import measured_run
 
@@ -228,3 +230,26 @@ def test_the_other_runs_are_found_once(tmp_path: Path):
     assert [held for held in names if "run" in held[0][:4]] == [["run-3", "run-1"], ["run-2"]]
     every = [name for held in names for name in held]  # with those of the ledger
     assert len(every) == len(set(every))
+
+
+def test_a_run_that_somebody_put_into_the_ledger_moves_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    data = tmp_path / "checkout" / "reports" / "data"
+    for run_id, ratio in (("run-1", 2.0), ("run-2", 4.0)):
+        where = tmp_path / run_id
+        write(where, run_id, ratio)
+        (where / "runs" / run_id / "declared").mkdir()
+        (where / "runs" / run_id / "declared" / "experiment.toml").touch()
+        publish(where, run_id, data)
+    monkeypatch.setattr(beside, "root", lambda: tmp_path / "checkout")
+    folder = data / "cnos-vs-influx" / "run-1"
+
+    def judged(*known: str) -> tuple[int, float | None]:
+        monkeypatch.setattr(learned, "runs", lambda: frozenset(known))
+        with opened(tmp_path / "results", str(folder)) as found:
+            [one] = claims.over(Run(found.results, "run-1"))
+        return one.runs, one.measured
+
+    assert judged("run-1") == (1, pytest.approx(2.0, rel=0.02))
+    assert judged("run-1", "run-2") == (2, pytest.approx(math.sqrt(8), rel=0.02))
