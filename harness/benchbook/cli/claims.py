@@ -67,7 +67,11 @@ def command(
         return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *filter(None, [textwrap.fill(others, WIDTH)])]))
+    print(
+        "\n\n".join(
+            [found.run_id, *filter(None, [looks]), *blocks, *filter(None, [textwrap.fill(others, WIDTH)])]
+        )
+    )
     if any(one.verdict == "inconclusive" and one.cells for one in judged):
         print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
 

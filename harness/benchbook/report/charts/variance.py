@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchbook.analyse import learned, variance
+from benchbook.analyse import interval, learned, variance
 from benchbook.analyse.alike import kind_of
+from benchbook.analyse.model import ALPHA
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Pair
 from benchbook.analyse.variance import BLOCK, ORDER, REST, Source
@@ -22,8 +23,6 @@ NAMES = {
 }  # fmt: skip
 ANOTHER = "another processor"
 TOO_LITTLE = "it needs two systems, and enough trials beside what was varied"
-CLEAR = 0.05
-"""p-value from which a source moves the ratio for certain."""
 ROW = 34
 
 
@@ -42,23 +41,36 @@ def finding(run: Run, measured: Mapping[str, Pair]) -> Markdown:
     found = _sources(run, measured)
     if not found:
         return missing(TITLE, TOO_LITTLE)
-    said = []
+    said, clear = [], _clear(found)
     for label, held in found.items():
         *sources, rest = held
-        clear = sorted((one for one in sources if _is_clear(one)), key=lambda one: -one.deviation)
+        moving = sorted(
+            (one for one in sources if (label, one.name) in clear), key=lambda one: -one.deviation
+        )
         moved = (
-            f"clearly moved by {listing([f'{name_of(one.name)} ({_text(one)})' for one in clear])}"
-            if clear
+            f"clearly moved by {listing([f'the {name_of(one.name)}, {_text(one)}' for one in moving])}"
+            if moving
             else f"not clearly moved by any of {len(sources)} sources"
         )
         said.append(
-            f"{label}: the ratio is {moved}. Beside that, it varies by {_text(rest)} from trial to trial."
+            f"{label[:1].upper()}{label[1:]}: the ratio is {moved}. Beside that, it varies by {_text(rest)} from trial "
+            "to trial."
         )
+    said.append(f"{_tests(found)} effects were tested together (Holm's correction).")
     return Markdown("\n\n".join(map(escape_markdown, said)))
 
 
-def _is_clear(one: Source) -> bool:
-    return one.chance is not None and one.chance <= CLEAR
+def _tests(found: Mapping[str, Sequence[Source]]) -> int:
+    return sum(len(held) - 1 for held in found.values())
+
+
+def _clear(found: Mapping[str, Sequence[Source]]) -> set[tuple[str, str]]:
+    """Return what moves which ratio for certain, as one family of tests."""
+    tested = [(label, one) for label, held in found.items() for one in held if one.chance is not None]
+    corrected = interval.adjusted([one.chance or 0.0 for _, one in tested])
+    return {
+        (label, one.name) for (label, one), chance in zip(tested, corrected, strict=True) if chance <= ALPHA
+    }
 
 
 def chart(run: Run, measured: Mapping[str, Pair]) -> Figure | Markdown:
@@ -67,7 +79,7 @@ def chart(run: Run, measured: Mapping[str, Pair]) -> Figure | Markdown:
     if not found:
         return missing(TITLE, TOO_LITTLE)
     labels = list(found)
-    clear = {name_of(one.name) for held in found.values() for one in held[:-1] if _is_clear(one)}
+    clear = {name for _, name in _clear(found)}
     every = {one.name for held in found.values() for one in held[:-1]}
     first = theme.scaled_title(
         run, f"{len(clear)} of {len(every)} things that should not matter clearly move a ratio"
