@@ -42,4 +42,5 @@ def options(slug: str, context: typer.Context) -> dict[str, Any]:
         given = [slug, "--profile", shown.export.profile]
     # The program itself parses what it was given, without carrying anything out.
     parsed = context.command.make_context("run", [*given], resilient_parsing=True)
-    return {name: parsed.params[name] for name in SETTLED}
+    found = {name: parsed.params[name] for name in SETTLED}
+    return {**found, "sets": [*(found["sets"] or ())] or None}  # a tuple in older releases of typer
