@@ -34,7 +34,10 @@ def runs() -> frozenset[str]:
 
 @functools.cache
 def _held() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((checkout.root() / FILE).read_text(encoding="utf-8"))
+    path = checkout.root() / FILE
+    if not path.exists():  # a folder of declarations alone: without priors, each run is judged alone
+        return {"priors": {}, "runs": []}
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 

@@ -253,3 +253,17 @@ def test_a_run_that_somebody_put_into_the_ledger_moves_no_other(
 
     assert judged("run-1") == (1, pytest.approx(2.0, rel=0.02))
     assert judged("run-1", "run-2") == (2, pytest.approx(math.sqrt(8), rel=0.02))
+
+
+def test_without_priors_each_run_is_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(learned.checkout, "root", lambda: tmp_path / "declarations")
+    for cached in (learned.priors, learned.runs, learned._held):
+        cached.cache_clear()
+    try:
+        write(tmp_path, "run-1", 2.0)
+        write(tmp_path, "run-2", 2.0)
+        found = only(tmp_path)
+        assert (found.scope, found.runs, found.by_case, found.verdict) == ("run", 1, (), "reproduced")
+    finally:
+        for cached in (learned.priors, learned.runs, learned._held):
+            cached.cache_clear()
