@@ -2,8 +2,7 @@
 
 These are the published runs of the project, of the same experiment and profile, and for a run that was made here also
 the other complete runs that were made here. Runs that somebody sent (imported or contributed) move no verdict but their
-own: whoever made them chose all that they say. Nobody chooses among the others, so no verdict can be had by leaving
-some out.
+own: whoever made them chose all that they say. All others count, so leaving some out changes no verdict unseen.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from benchbook.analyse import learned
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import Run
 from benchbook.declare.checkout import root
+from benchbook.host import processor
 from benchbook.record import ledger, origin
 from benchbook.record.manifest import Export
 from benchbook.record.opened import opened
@@ -33,14 +33,7 @@ Groups = tuple[tuple[Run, ...], ...]
 @functools.cache
 def of(run: Run) -> Groups:
     """Return a run and those that count beside it; a run of an unknown processor is a group alone."""
-    groups: list[list[Run]] = [[run]]
-    for one in _others(run):
-        group = next((held for held in groups if _one_processor(held[0], one)), None)
-        if group is None:
-            groups.append([one])
-        else:
-            group.append(one)
-    return tuple(map(tuple, groups))
+    return tuple(map(tuple, processor.groups((run, *_others(run)), lambda one: one.processor)))
 
 
 def published(export: Export, run: Run) -> Run:
@@ -60,6 +53,7 @@ def published_ids(run: Run) -> set[str]:
     return {one.run_id for one in _counted(run)}
 
 
+@functools.cache
 def _counted(run: Run) -> list[Export]:
     """Return the published runs of the project that count for a run of the same experiment, and the run itself."""
     entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
@@ -113,7 +107,3 @@ def _made_here(run: Run) -> Iterable[Run]:
 
 def _place(run: Run, run_id: str) -> Path:
     return run.results / "runs" / run_id
-
-
-def _one_processor(one: Run, other: Run) -> bool:
-    return one.processor is not None and other.processor is not None and one.processor.same(other.processor)

@@ -30,8 +30,8 @@ def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
     return list(dict.fromkeys(found))
 
 
-def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[Reason]:
-    """Return the notes on judged cases."""
+def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell], *, several: bool = False) -> list[Reason]:
+    """Return the notes on judged cases; ``several``: the verdict rests on more runs than this one."""
     found = []
     if run.profile == "smoke":
         found.append(because("smoke"))
@@ -42,7 +42,8 @@ def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[Reason]:
     fewest = min(cell.trials for cell in cells)
     if fewest < FEW:
         smallest = any(cell.trials > fewest for cell in cells)
-        found.append(because("few-trials", trials=fewest, smallest=smallest))
+        of_run = {"of_run": True} if several else {}
+        found.append(because("few-trials", trials=fewest, smallest=smallest, **of_run))
     if outliers := sum(cell.outliers for cell in cells):
         found.append(because("outliers", number=outliers))
     if claim.validity == "phase":

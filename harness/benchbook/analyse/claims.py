@@ -142,7 +142,7 @@ def of_run(run: Run, published: Path | None = None, now: looked.Look | None = No
 
 
 def _of_run(
-    run: Run, published: Path | None, now: looked.Look | None, groups: Groups = (), *, here: bool = False
+    run: Run, published: Path | None, now: looked.Look | None, groups: Groups = ()
 ) -> tuple[Judgement, ...]:
     with run.connected():
         run.require()
@@ -156,9 +156,7 @@ def _of_run(
         own = run.results / "runs" / run.run_id / "declared" / "published"
         held = own if own.is_dir() else published or root() / "datasets" / "published"
         return tuple(
-            judge(
-                claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine, groups, here=here
-            )
+            judge(claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine, groups)
             for claim in claims
         )
 
@@ -176,7 +174,8 @@ def over(run: Run, published: Path | None = None) -> tuple[Judgement, ...]:
         if all(one.scope == "run" for one in wide):
             return wide
         single = of_run(run, published)
-        here = _of_run(run, published, None, groups, here=True)
+        several = any(one.scope == "processors" for one in wide)
+        here = _of_run(run, published, None, groups[:1]) if several else wide
     return tuple(
         replace(
             one,
@@ -239,10 +238,8 @@ def judge(
     work: SameWork,
     machine: PublishedMachine | None = None,
     groups: Groups = (),
-    *,
-    here: bool = False,
 ) -> Judgement:
-    """Judge one claim on one run; with ``groups``, over all runs there, or over those on its processor (``here``)."""
+    """Judge one claim on one run; with ``groups``, over all runs there."""
     versions = _present(run, claim.accepts)
     asked = judgeable(instead(claim, versions), published, in_place(run), run.cells)
     claim, published = asked.claim, asked.published
@@ -267,7 +264,7 @@ def judge(
         why = [*found.lost, *found.left_out] or [because("no-case")]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     refused = refusals(found.cells, work)
-    wide = over_runs.of_claim(claim, run, found.cells, groups, here=here) if groups and not refused else None
+    wide = over_runs.of_claim(claim, run, found.cells, groups) if groups and not refused else None
     found = replace(found, cells=list(wide.cells)) if wide else found
     conditions = [
         because("system-in-place", system=other, title=run.title(other), published=named)
@@ -276,12 +273,8 @@ def judge(
     conditions += _scaled(asked, found.cells)
     conditions += elsewhere(claim, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
-    said = [*before, *found.left_out, *notes(claim, run, found.cells)]
-    if wide and wide.scope != "run":
-        said = [
-            replace(one, facts={**one.facts, "of_run": True}) if one.code == "few-trials" else one
-            for one in said
-        ]
+    several = wide is not None and wide.scope != "run"
+    said = [*before, *found.left_out, *notes(claim, run, found.cells, several=several)]
     shown = replace(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),

@@ -24,7 +24,7 @@ from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import RequestError, command
-from benchbook.host.processor import Processor
+from benchbook.host import processor
 
 OPPOSITE = ("better", "worse")
 """Verdicts on a comparison that say something."""
@@ -169,16 +169,8 @@ class Machines:
     @property
     def same_processor(self) -> list[list[str]]:
         """The names of runs on one and the same processor."""
-        found: list[tuple[Processor, list[str]]] = []
-        for name, run in self.runs.items():
-            if run.processor is None:
-                continue
-            held = next((names for one, names in found if one.same(run.processor)), None)
-            if held is None:
-                found.append((run.processor, [name]))
-            else:
-                held.append(name)
-        return [names for _, names in found if len(names) > 1]
+        found = processor.groups(self.runs, lambda name: self.runs[name].processor)
+        return [names for names in found if len(names) > 1]
 
     def deviations(self, name: str) -> list[Difference]:
         """Return how the work of a machine's run differs from that of the first: systems, experiment and harness."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse import processors
 from benchbook.analyse.model import ALPHA, Noise, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import AA, Cell, Pair
+from benchbook.host import processor
 from benchbook.record import origin
 
 if TYPE_CHECKING:
@@ -109,6 +111,12 @@ def of(run: Run, pair: Pair, *systems: str) -> Noise | None:
     return between([one for one in held if one.system in systems] or held)
 
 
+def always(run: Run, pair: Pair, systems: Collection[str]) -> Noise:
+    """Return the noise that estimates over runs always add, from the A/A comparisons of these systems, if any."""
+    itself = [one for one in known(run).get(pair, ()) if one.system in systems]
+    return processors.equal([one.ratio.fit for one in itself if one.ratio.fit is not None])
+
+
 @functools.cache
 def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
     """Return (phase, metric) → comparisons with an interval, from all A/A runs that count for a run.
@@ -130,7 +138,7 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
             if _origin(run.results, run_id) != made:
                 continue
             itself = Run(run.results, run_id, connection)
-            if not _on_one_processor(itself, run) or not _data(itself) & _data(run):
+            if not processor.is_one(itself.processor, run.processor) or not _data(itself) & _data(run):
                 continue
             for one in measured(itself):
                 if one.ratio.fit is not None:
@@ -140,10 +148,6 @@ def known(run: Run) -> Mapping[Pair, Sequence[Itself]]:
 
 def _origin(results: Path, run_id: str) -> str | None:
     return origin.of(results / "runs" / run_id)
-
-
-def _on_one_processor(one: Run, other: Run) -> bool:
-    return one.processor is not None and other.processor is not None and one.processor.same(other.processor)
 
 
 def _data(run: Run) -> set[str]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbook.analyse import judgement, learned, noise, processors, same_work
+from benchbook.analyse import judgement, learned, noise, same_work
 from benchbook.analyse.alike import bound_kind, is_bound, kind_of, work
 from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides
@@ -109,20 +109,18 @@ class OverRuns:
         return held[0].expect(level) if len(held) == 1 else None
 
 
-def of_claim(
-    claim: Claim, run: Run, cells: Sequence[JudgedCell], beside: Groups, *, here: bool = False
-) -> OverRuns | None:
+def of_claim(claim: Claim, run: Run, cells: Sequence[JudgedCell], beside: Groups) -> OverRuns | None:
     """Return the cases of a claim over all runs; None if one of them has no estimate over runs.
 
-    ``here``: only what holds on the processor of the run. A count, such as of failures, has no such estimate, and
-    neither has a case that the run itself measured too seldom for an interval.
+    A count, such as of failures, has no such estimate, and neither has a case that the run itself measured too seldom
+    for an interval.
     """
     fit = [cell for cell in cells if cell.unfit is None]
     found = [_over(claim, run, cell, beside) for cell in fit]
     held = [one for one in found if one is not None]
     if not held or len(held) < len(fit):
         return None
-    number = 1 if here else min(one.processors for one in held)
+    number = min(one.processors for one in held)
     runs = min(len(one.members if number > 1 else one.here) for one in held)
     scope: Scope = "processors" if number > 1 else "processor" if runs > 1 else "run"
     by_cell = {id(cell): one for cell, one in zip(fit, held, strict=True)}
@@ -172,9 +170,7 @@ def _over(claim: Claim, run: Run, cell: JudgedCell, beside: Groups) -> Over | No
 
 def _member(claim: Claim, run: Run, cell: JudgedCell, processor: int) -> Member | None:
     """Return a case as a run measured it; None for too few blocks."""
-    systems = {held.system for held in cell.sides.cells}
-    itself = [one for one in noise.known(run).get(claim.pair, ()) if one.system in systems]
-    equal = processors.equal([one.ratio.fit for one in itself if one.ratio.fit is not None])
+    equal = noise.always(run, claim.pair, {held.system for held in cell.sides.cells})
     series = [run.values(held, one, claim.validity).by_block for held, one in cell.sides.pairs(claim)]
     known = spread(run, claim.pair, claim.validity)
     steps = itertools.pairwise(series) if claim.monotonic else ()

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchbook.analyse import claims, comparison, judgement, noise, processors
+from benchbook.analyse import claims, comparison, judgement, noise
 from benchbook.analyse.alike import USED, Kind, bound_kind, is_bound, kind_of, work
 from benchbook.analyse.judgement import Expectation, evidence
 from benchbook.analyse.model import Fit
 from benchbook.analyse.paired import spread
-from benchbook.analyse.processors import Between, Estimate, estimate
 from benchbook.analyse.ratio import ratio
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import TRIAL, Cell, Pair, Validity
@@ -57,10 +56,6 @@ class Case:
         for one in self.found:
             made.setdefault(one.processor, []).append(one)
         return made
-
-    def estimate(self, prior: Between) -> Estimate:
-        """Return the estimate over all its runs."""
-        return estimate([[one.fit for one in held] for held in self.processors.values()], prior)
 
     def answer(self, fit: Fit) -> str:
         """Return what an estimate says: the verdict on the claim, else which side is higher."""
@@ -170,10 +165,8 @@ def _one(
     if own is None:
         return
     systems = [cell.system for cell in sides]
-    itself = [one for one in noise.known(run).get(pair, ()) if one.system in systems]
-    fits = [one.ratio.fit for one in itself if one.ratio.fit is not None]
     measured = Measured(
-        run.run_id, processor, own.with_noise(processors.equal(fits)),
+        run.run_id, processor, own.with_noise(noise.always(run, pair, systems)),
         own.with_noise(noise.of(run, pair, *systems)),
     )  # fmt: skip
     case = Case(experiment, kind, *pair, (sides[0].name, sides[1].name), (), *stated)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 BLOCK, ORDER, REST = "block", "order", "rest"
 """Sources beside the factors: the time, the order of the two trials, and the scatter between trials."""
-CONFIDENCE = 0.95
+ENDS = (0.975, 0.025)
+"""Shares of a distribution beyond the ends of a 95 % interval, the lower end first."""
 FEWEST_FREEDOM = 10
 """Degrees of freedom of the rest below which nothing is said."""
 
@@ -115,7 +116,7 @@ def decomposed(ratios: Sequence[float], levels: Mapping[str, Sequence[Hashable]]
         used = own.shape[1]
         explained = max(0.0, _unexplained(values, others) - whole)
         found.append(_source(name, explained, used, rest, freedom, count))
-    ends = [math.sqrt(whole / float(chi2.ppf(share, freedom))) for share in (0.975, 0.025)]
+    ends = [math.sqrt(whole / float(chi2.ppf(share, freedom))) for share in ENDS]
     return [*found, Source(REST, count, math.sqrt(rest), ends[0], ends[1], None)]
 
 
@@ -129,10 +130,7 @@ def _source(name: str, explained: float, used: int, rest: float, freedom: int, c
     ratio = explained / used / rest
     # The mean of F is freedom / (freedom - 2) times 1 + noncentrality / used.
     central = max(0.0, used * (ratio * (freedom - 2) / freedom - 1))
-    low, high = (
-        _noncentrality(ratio, used, freedom, share)
-        for share in (1 - (1 - CONFIDENCE) / 2, (1 - CONFIDENCE) / 2)
-    )
+    low, high = (_noncentrality(ratio, used, freedom, share) for share in ENDS)
 
     def deviation(noncentrality: float) -> float:
         return math.sqrt(noncentrality * rest / count)

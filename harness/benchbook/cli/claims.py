@@ -51,7 +51,7 @@ def command(
     published = Catalogue().published
     with opened(results, run, answering=True) as found:
         read = Run(found.results, found.run_id)
-        judged = claims.over(read, published)
+        judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = looked.sentence(read)
         others = "" if power else _others(read, judged)

@@ -27,7 +27,7 @@ Pinning = Literal["auto", "off", "always"]
 PINNINGS: tuple[Pinning, ...] = ("auto", "off", "always")
 
 Layout = Literal["random", "fixed"]
-"""Where the kernel places a process in its address space: anew each time, or always at the same addresses."""
+"""Where the kernel places a process in its address space: at other addresses each time, or always at the same ones."""
 LAYOUTS: tuple[Layout, ...] = ("random", "fixed")
 ANY = "any"
 """Level of ``core`` that allows all cores."""

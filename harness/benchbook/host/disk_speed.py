@@ -1,4 +1,4 @@
-"""The disk of a run as fio sees it at the start, by two jobs of one second: unlike disks can be told apart.
+"""The disk of a run as fio sees it at the start, by two jobs of one second, which distinguish unlike disks.
 
 Absolute numbers differ within hours on a virtual disk. They show the class of a disk, such as one that flushes 200 or
 20,000 times a second; no verdict uses them.

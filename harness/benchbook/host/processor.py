@@ -7,11 +7,13 @@ such as "AMD EPYC". The sizes of the caches and the features differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from benchbook.host.reading import readable
+
+T = TypeVar("T")
 
 STATED = (
     "architecture", "vendor", "model", "family", "model_number", "stepping", "flags_count", "flags_digest",
@@ -51,6 +53,23 @@ def of(cpu: Mapping[str, Any]) -> Processor | None:
         return None
     stated = [(name, str(cpu[name])) for name in STATED if readable(cpu.get(name))]
     return Processor((*stated, *_caches(cpu.get("caches"))))
+
+
+def is_one(first: Processor | None, other: Processor | None) -> bool:
+    """Return whether two runs had one processor; False if either is unknown."""
+    return first is not None and other is not None and first.same(other)
+
+
+def groups(held: Iterable[T], of: Callable[[T], Processor | None]) -> list[list[T]]:
+    """Return things in groups of one processor each, in their order; one of an unknown processor is a group alone."""
+    found: list[list[T]] = []
+    for each in held:
+        group = next((group for group in found if is_one(of(group[0]), of(each))), None)
+        if group is None:
+            found.append([each])
+        else:
+            group.append(each)
+    return found
 
 
 def names(held: Sequence[Processor | None]) -> list[str]:

@@ -271,17 +271,4 @@ def require_new(place: Path) -> None:
 
 def by_processor(held: Iterable[Entry]) -> list[list[Entry]]:
     """Return the runs that count, in groups of one processor each; a run of an unknown processor is a group alone."""
-    groups: list[list[Entry]] = []
-    for one in held:
-        if not one.answers:
-            continue
-        group = next((each for each in groups if _same(each[0].processor, one.processor)), None)
-        if group is None:
-            groups.append([one])
-        else:
-            group.append(one)
-    return groups
-
-
-def _same(one: Processor | None, other: Processor | None) -> bool:
-    return one is not None and other is not None and one.same(other)
+    return processor.groups((one for one in held if one.answers), lambda one: one.processor)

@@ -318,6 +318,15 @@ def legend(labels: Sequence[str], *, lines: bool = True) -> alt.Legend:
     return alt.Legend(**drawn)
 
 
+def by_label(field: str, labels: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
+    """Return the colour and the shape of each label, for things that are no systems; with one legend."""
+    held = legend(labels, lines=False)
+    colours_, shapes_ = (
+        alt.Scale(domain=[*labels], range=list(every)[: len(labels)]) for every in (PALETTE.values(), SHAPES)
+    )
+    return alt.Color(field, legend=held, scale=colours_), alt.Shape(field, legend=held, scale=shapes_)
+
+
 def scaled_title(run: Run, text: str) -> str:
     """Return the title of a chart, marked if the run is scaled."""
     return f"{text} (scaled)" if scaled.of_run(run) else text

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import replication
-from benchbook.analyse.processors import Between
+from benchbook.analyse.processors import Between, estimate
 from benchbook.analyse.replication import Case
 from benchbook.analyse.run import Run
 from tests.analyse.claimed import BASE, CNOS, INFLUX
@@ -62,7 +62,7 @@ def test_equal_work_is_one_case_for_each_metric_and_one_for_the_claim(write: Wri
     }  # fmt: skip
     [case] = cases["rows_per_second", None]
     assert (case.kind, len(case.processors)) == ("speed", 2)
-    made = case.estimate(Between(0.1))
+    made = estimate([[one.fit for one in held] for held in case.processors.values()], Between(0.1))
     assert (made.processors, made.runs) == (2, 2)
     assert math.exp(made.mean.centre) == pytest.approx(math.sqrt(2.0 * 2.5), rel=0.02)
     assert cases["server_cpu_seconds", None][0].kind == "processor time"

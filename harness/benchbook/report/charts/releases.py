@@ -102,15 +102,7 @@ def _draw(run: Run, lines: Sequence[Line], order: Sequence[str], days: Mapping[s
         ),
     )  # fmt: skip
     y = alt.Y("value:Q", scale=scale, axis=axis)
-    legend = theme.legend(labels, lines=False)
-    paint = alt.Color(
-        "label:N",
-        legend=legend,
-        scale=alt.Scale(domain=labels, range=list(theme.PALETTE.values())[: len(labels)]),
-    )
-    shape = alt.Shape(
-        "label:N", legend=legend, scale=alt.Scale(domain=labels, range=list(theme.SHAPES)[: len(labels)])
-    )
+    paint, shape = theme.by_label("label:N", labels)
     tooltip = [
         alt.Tooltip("label:N"),
         alt.Tooltip("release:N"),

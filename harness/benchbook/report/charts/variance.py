@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchbook.analyse import interval, learned, variance
-from benchbook.analyse.alike import kind_of
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Pair
@@ -107,17 +106,15 @@ def _draw(found: Mapping[str, Sequence[Source]], labels: Sequence[str]) -> Any:
         for label, held in found.items()
         for one in held
     ]  # fmt: skip
-    rows += [
-        {
+    if prior := learned.priors().get("speed"):
+        other = {
             "source": ANOTHER,
-            "of": label,
-            "percent": 100 * scale,
+            "percent": 100 * prior.scale,
             "low": None,
             "high": None,
-            "text": _percent(scale),
+            "text": _percent(prior.scale),
         }
-        for label, scale in _other_processors(labels).items()
-    ]
+        rows += [{**other, "of": label} for label in labels]
     names = list(dict.fromkeys(row["source"] for row in rows))
     y = alt.Y(
         "source:N", title=None, sort=None, scale=alt.Scale(domain=names, padding=0.25),
@@ -126,15 +123,7 @@ def _draw(found: Mapping[str, Sequence[Source]], labels: Sequence[str]) -> Any:
         ),
     )  # fmt: skip
     x = alt.X("percent:Q", title="Standard deviation of the ratio (%)", scale=alt.Scale(domainMin=0))
-    legend = theme.legend(labels, lines=False)
-    paint = alt.Color(
-        "of:N",
-        legend=legend,
-        scale=alt.Scale(domain=labels, range=list(theme.PALETTE.values())[: len(labels)]),
-    )
-    shape = alt.Shape(
-        "of:N", legend=legend, scale=alt.Scale(domain=labels, range=list(theme.SHAPES)[: len(labels)])
-    )
+    paint, shape = theme.by_label("of:N", labels)
     apart = alt.YOffset("of:N", sort=None, scale=alt.Scale(domain=labels))
     tooltip = [
         alt.Tooltip("source:N"),
@@ -150,14 +139,6 @@ def _draw(found: Mapping[str, Sequence[Source]], labels: Sequence[str]) -> Any:
         .mark_point(filled=True, size=50)
         .encode(y=y, x=x, yOffset=apart, color=paint, shape=shape, tooltip=tooltip),
     ).properties(width="container", height=theme.height(names, ROW) * len(names))  # fmt: skip
-
-
-def _other_processors(labels: Sequence[str]) -> dict[str, float]:
-    """Return the standard deviation between processors for rates and latencies."""
-    kind = kind_of("rows_per_second")
-    assert kind is not None
-    prior = learned.priors().get(kind)
-    return {} if prior is None else dict.fromkeys(labels, prior.scale)
 
 
 def _table(found: Mapping[str, Sequence[Source]]) -> Table:
