@@ -78,7 +78,8 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         print(f"a run there does: {command(f'run {made.experiment} --again')}")
     if not run.declared.get("claims") and counts[comparison.UNDECIDED]:
         _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
-    family = sum(one.verdict in ("better", "worse", comparison.UNDECIDED) for one in found)
+    tested = ("better", "worse", comparison.UNDECIDED, comparison.NO_DIFFERENCE)
+    family = sum(one.verdict in tested for one in found)
     if family > 1:
         correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
