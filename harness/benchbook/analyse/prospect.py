@@ -1,7 +1,8 @@
 """The power of claims: the chance of each verdict of a planned run, or of another run like one that was made.
 
-The spread is the one that was measured last, else ``SPREAD``. The true ratio is unknown. Therefore a plan shows the
-chances twice: if the publication is right, and if the ratio is as the latest run measured it.
+The spread is the one that was measured last, else that of the metric's class (``SPREADS``). The true ratio is unknown.
+Therefore a plan shows the chances twice: if the publication is right, and if the ratio is as the latest run measured
+it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from statistics import median
 from typing import Any
 
 from benchbook.analyse import claims, noise
+from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.claim_cells import Sides, sides
 from benchbook.analyse.claim_evidence import JudgedCell, expectation
 from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
-from benchbook.analyse.model import Fit
+from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
@@ -26,8 +28,11 @@ from benchbook.declare.claim import Claim
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.plan.plan import Plan
 
-SPREAD = 0.2
-"""Standard deviation of the log ratio of one block where none was measured: about the median of published runs."""
+SPREADS: dict[Kind, float] = {
+    "speed": 0.14, "storage": 0.17, "tail": 0.29, "processor time": 0.05, "memory": 0.04, "size": 0.01,
+}  # fmt: skip
+"""Class of metric → standard deviation of the log ratio of one block where none was measured: the median over published
+experiments, rounded up."""
 LITTLE = 0.5
 """Chance of a verdict below which a plan warns."""
 
@@ -98,12 +103,14 @@ def question(judged: Judgement) -> Question:
     return Question(cases, judged.in_cells, len(judged.cells) - len(fits) + judged.missing)
 
 
-def _prospect(claim: str, truth: str, asked: Question, trials: int, block_seconds: float) -> Prospect:
-    needed = asked.trials_for()
+def _prospect(
+    claim: str, truth: str, asked: Question, trials: int, block_seconds: float, level: float = ALPHA
+) -> Prospect:
+    needed = asked.trials_for(level=level)
     ratio = math.exp(math.fsum(one.truth for one in asked.cases) / len(asked.cases))
     spread = math.expm1(max(one.spread for one in asked.cases))
     seconds = needed * block_seconds if needed and block_seconds else None
-    return Prospect(claim, truth, ratio, spread, trials, asked.chances(trials), needed, seconds)
+    return Prospect(claim, truth, ratio, spread, trials, asked.chances(trials, level), needed, seconds)
 
 
 # Of a run that was made.
@@ -145,11 +152,13 @@ def of_plan(
     before: Run | None,
     cell_seconds: Mapping[str, float],
     skipped: Sequence[str] = (),
+    level: float = ALPHA,
 ) -> list[Prospect]:
     """Return the power of a planned run, for each claim that it can judge.
 
     ``before`` is the latest run of the experiment, whose spreads and ratios are assumed. ``cell_seconds`` is the usual
-    length of a trial, by cell; by default the profile's estimate. Systems of ``skipped`` are unavailable.
+    length of a trial, by cell; by default the profile's estimate. Systems of ``skipped`` are unavailable. Claims are
+    judged at ``level``.
     """
     cells = [cell for cell in _planned(made) if cell.system not in skipped]
     present = {cell.system for cell in cells}
@@ -176,7 +185,7 @@ def of_plan(
             cases = tuple(one for one in assumed if one is not None)
             if cases and len(cases) == len(assumed):
                 whole = Question(cases, claim.in_cells)
-                found.append(_prospect(claim.id, truth, whole, made.trials_per_cell, block))
+                found.append(_prospect(claim.id, truth, whole, made.trials_per_cell, block, level))
     return found
 
 
@@ -191,6 +200,12 @@ def _planned(made: Plan) -> list[Cell]:
         )
         for name, levels in {trial.cell: trial.levels for trial in made.trials}.items()
     ]  # fmt: skip
+
+
+def _usual_spread(claim: Claim) -> float:
+    """Return the spread of a claim's metric in published runs; of one without a class, the largest."""
+    kind = kind_of(claim.metric)
+    return max(SPREADS.values()) if kind is None else SPREADS[kind]
 
 
 @dataclass(frozen=True)
@@ -224,7 +239,7 @@ class _Before:
         expected = expectation(claim, number)
         held = self.cells.get(claim.id, [])
         own = [(cell, fit) for cell, fit in held if cell.sides.levels == side.levels][:1]
-        spread = median([fit.spread for _, fit in own or held] or [SPREAD])
+        spread = median([fit.spread for _, fit in own or held] or [_usual_spread(claim)])
         steps: tuple[float, ...] = ()
         if truth == "published" and expected.kind in ("ratio", "equal"):
             centre = math.log(math.sqrt(math.prod(expected.band)))

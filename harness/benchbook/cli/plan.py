@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.cli import options, table
+from benchbook.plan.sequential import ALPHA
 
 if TYPE_CHECKING:
     from benchbook.analyse.prospect import Prospect
     from benchbook.analyse.run import Run
+    from benchbook.declare.catalogue import Catalogue
     from benchbook.plan.plan import Plan
 
 MOST_TRIALS = 10
@@ -32,13 +35,13 @@ def command(
     """Show what a run would do, without doing it.
 
     Shows the factors, the time and disk that the run needs, the source of each system, and the trials in their order.
-    For each claim, shows the chance of each verdict at the spread of the last run (20 % if there is none), and warns
-    if a verdict is unlikely.
+    For each claim, shows the chance of each verdict at the spread of the last run (if there is none, at that of
+    its metric in published runs), and warns if a verdict is unlikely.
     """
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
     from benchbook.errors import Unavailable
-    from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes, median_trial_seconds
+    from benchbook.plan.budget import Magnitude, estimate_seconds, largest_bytes
     from benchbook.plan.plan import short_labels
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
@@ -51,16 +54,12 @@ def command(
     skipped = [name for name, source in found.items() if isinstance(source, Unavailable)]
     sources = {name: f"skipped: {text}" if name in skipped else str(text) for name, text in found.items()}
     estimate = estimate_seconds(results, made, skipped)
-    experiment = catalogue.experiment(slug)
     chances: list[Prospect] = []
     warnings: list[str] = []
-    if experiment.claims:
+    if catalogue.experiment(slug).claims:
         from benchbook.analyse import prospect  # slow to import
 
-        chances = prospect.of_plan(
-            made, experiment.claims, experiment.profiles[profile].in_place, catalogue.published,
-            _before(results, slug, catalogue.published), median_trial_seconds(results, made), skipped,
-        )  # fmt: skip
+        chances = prospects(catalogue, made, results, skipped)
         warnings = prospect.warnings(chances)
     if as_json:
         power = [one.row() for one in chances]
@@ -84,6 +83,20 @@ def command(
     table.show([_row(one, names[one.cell]) for one in made.trials[:MOST_TRIALS]], as_json=False)
     if len(made.trials) > MOST_TRIALS:
         print(f"… and {len(made.trials) - MOST_TRIALS} more trials (all of them: --json)")
+
+
+def prospects(
+    catalogue: Catalogue, made: Plan, results: Path, skipped: Sequence[str] = (), level: float = ALPHA
+) -> list[Prospect]:
+    """Return the chance of each verdict of a planned run, if its claims are judged at ``level``."""
+    from benchbook.analyse import prospect
+    from benchbook.plan.budget import median_trial_seconds
+
+    experiment = catalogue.experiment(made.experiment)
+    return prospect.of_plan(
+        made, experiment.claims, experiment.profiles[made.profile].in_place, catalogue.published,
+        _before(results, made.experiment, catalogue.published), median_trial_seconds(results, made), skipped, level,
+    )  # fmt: skip
 
 
 def _before(results: Path, slug: str, published: Path) -> Run | None:

@@ -6,11 +6,12 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import pytest
 
-from benchbook.analyse import learned, priors
-from benchbook.analyse.alike import KINDS
+from benchbook.analyse import learned, priors, prospect
+from benchbook.analyse.alike import KINDS, Kind
 from benchbook.record import ledger, manifest
 
 ROOT = Path(__file__).parents[3]
@@ -66,5 +67,13 @@ def test_other_processors_are_foreseen_as_often_as_stated():
 def test_the_recorded_result_is_what_the_ledger_gives(tmp_path: Path):
     from benchbook.site import replication
 
-    found = priors.of_cases(replication.cases(ROOT, tmp_path), ROOT)
-    assert found.text() == priors.recorded().text()
+    cases = replication.cases(ROOT, tmp_path)
+    assert priors.of_cases(cases, ROOT).text() == priors.recorded().text()
+    spreads: dict[Kind, dict[str, list[float]]] = {}
+    for one in cases:
+        if one.claim is None:
+            held = spreads.setdefault(one.kind, {}).setdefault(one.experiment, [])
+            held += [measured.alone.spread for measured in one.found]
+    for kind, by_experiment in spreads.items():
+        usual = median(map(median, by_experiment.values()))
+        assert usual <= prospect.SPREADS[kind] <= usual + 0.01

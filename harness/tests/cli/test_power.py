@@ -31,16 +31,29 @@ def power(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any
     return found["power"] if isinstance(found, dict) else found
 
 
-def test_a_plan_without_an_earlier_run_takes_the_default_spread(
+def test_a_plan_without_an_earlier_run_takes_the_usual_spread_of_the_metric(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = power(capsys, "plan", PAIR, "--results", str(tmp_path))
     assert found
     for one in found:
         assert one["truth"] == "published"
-        assert one["spread"] == pytest.approx(math.expm1(prospect.SPREAD))
+        assert one["spread"] == pytest.approx(math.expm1(prospect.SPREADS["speed"]))
         assert set(one["chances"]) == WORDS
         assert sum(one["chances"].values()) == pytest.approx(1)
+
+
+def test_sizes_on_disk_hardly_vary_so_few_trials_decide_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", "sqlite-vs-filesystem", "--results", str(tmp_path), "--json"]) == 0
+    printed = capsys.readouterr()
+    found = {one["claim"]: one for one in json.loads(printed.out)["power"]}
+    assert found["smaller-on-disk"]["spread"] == pytest.approx(math.expm1(prospect.SPREADS["size"]))
+    assert found["smaller-on-disk"]["trials_needed"] <= 5
+    assert found["reads-35-percent-faster"]["spread"] > 0.1
+    assert run(["plan", "sqlite-vs-filesystem", "--results", str(tmp_path)]) == 0
+    assert "smaller-on-disk gets a verdict" not in capsys.readouterr().err
 
 
 def test_more_trials_raise_the_chance_of_a_verdict(
