@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"benchbook/benchload/drive"
@@ -160,5 +161,23 @@ func TestAnOpenLoopOfEveryKindOfWork(t *testing.T) {
 	})
 	if summary.Operations != 50 || sum.Load() != 49*50/2 || summary.OfferedPerSecond == nil || *summary.OfferedPerSecond != 1e6 {
 		t.Errorf("the numbers add up to %d, the summary is %+v", sum.Load(), summary)
+	}
+}
+
+// A rate counts as reached from 99 % of it. The clock is that of the test.
+func TestARateThatIsNotReachedIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		each      time.Duration // of an operation; one is offered each 10 ms
+		saturated bool
+	}{{10500 * time.Microsecond, true}, {10120 * time.Microsecond, true}, {10080 * time.Microsecond, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			summary, _, _ := looped(t, io.Discard, drive.Pace{Workers: 1, Operations: 200, Rate: 100}, drive.Rule{}, 0, func(int64) (drive.Result, error) {
+				time.Sleep(c.each)
+				return drive.Result{}, nil
+			})
+			if summary.Saturated != c.saturated || summary.DurationNS != int64(200*c.each) {
+				t.Errorf("with operations of %s, the summary is %+v", c.each, summary)
+			}
+		})
 	}
 }

@@ -31,6 +31,11 @@ func TestAPartialWriteCountsWhatWasDropped(t *testing.T) {
 	if o.summary.RowsRefused != 300 || o.summary.Rows != 700 {
 		t.Errorf("the summary is %+v", o.summary)
 	}
+	whole := loaded(t, answer(204, ""), asIs)
+	// Of a batch, values and bytes count like its rows; each of ten batches rounds its bytes down.
+	if o.summary.Values != 700*values || whole.summary.Bytes*7/10-o.summary.Bytes > rows/batch || o.summary.Bytes > whole.summary.Bytes*7/10 {
+		t.Errorf("the summary is %+v, that of all rows %+v", o.summary, whole.summary)
+	}
 }
 
 func TestAnErrorInASuccessIsNotLoaded(t *testing.T) {

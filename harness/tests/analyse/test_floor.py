@@ -79,6 +79,29 @@ def test_many_comparisons_of_nothing_seldom_cry_wolf_together() -> None:
     assert together <= rounds * 0.12
 
 
+def test_the_comparisons_of_all_phases_are_one_family(tmp_path: Path) -> None:
+    """Three phases with p = 0.02 each: alone each has a winner, and together none has (0.02 x 3 > 0.05)."""
+    phases, step = ["load", "load-2", "load-3"], 0.02
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        faster = 7 * step / math.sqrt(3) + step * (block - 1) if levels["system"] == B else 0.0
+        return {(phase, PAIR[1]): 1000 * math.exp(faster) for phase in phases}
+
+    ran = [
+        {"phase": phase, "workload": "load", "position": place, "started_seconds": 5.0 * place,
+         "duration_seconds": 5.0, "timed": True}
+        for place, phase in enumerate(phases)
+    ]  # fmt: skip
+    measured_run.write(
+        tmp_path, "run-1", {"system": [A, B]}, value, blocks=3, changes=lambda levels: {"phases": ran}
+    )
+    found = comparison.judged(open_run(tmp_path, "run-1"))
+    assert [one.pair.above.phase for one in found] == phases
+    assert [round(one.pair.ratio.differs, 2) for one in found] == [0.02] * 3
+    assert all(one.pair.verdict().winner for one in found)
+    assert [one.word for one in found] == [comparison.UNDECIDED] * 3
+
+
 def _pair() -> comparison.Versus:
     import inspect
 

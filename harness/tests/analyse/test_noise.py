@@ -127,6 +127,28 @@ def test_noise_between_equal_setups_widens_the_interval_of_a_claim(tmp_path: Pat
     assert run(tmp_path / "far", 4.0).verdict == "reproduced"
 
 
+def test_noise_between_equal_setups_widens_the_typical_ratio_of_several_cases_too(tmp_path: Path) -> None:
+    """Two cases of 3 % each, whose trials agree within 0.2 %: the noise between equal setups is 10 %."""
+    declared = measured_run.experiment("cnos-vs-influx", claims=[{**CLAIM, "in_cells": "all"}])
+    chance = random.Random(2)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {PAIR: (1.03 if levels["system"] == A else 1.0) * math.exp(chance.gauss(0, 0.002))}
+
+    widths = []
+    for place in ("without", "with"):
+        factors = {"system": [A, B], "batch_size": [1000, 5000]}
+        if place == "with":
+            aa(tmp_path / place, "aa-1", 0.002, apart=0.1)
+        measured_run.write(tmp_path / place, "run-1", factors, value, declared=declared)
+        [found] = claims.judge_run(tmp_path / place, "run-1", measured_run.PUBLISHED)
+        assert len(found.cells) == 2
+        assert found.measured == pytest.approx(1.03, rel=0.005)
+        widths.append(math.log(found.high / found.low))
+    assert widths[0] < 0.02
+    assert widths[1] == pytest.approx(2 * 4.3 * 0.1, rel=0.05)  # Student's t with two comparisons
+
+
 def test_a_difference_that_chance_explains_widens_nothing(tmp_path: Path) -> None:
     """The A/A run's sides differ by 1 %, and its trials by 5 %: its estimate is above zero, and shows nothing."""
     aa(tmp_path, "aa-2", 0.05, apart=0.01)

@@ -175,6 +175,28 @@ def test_a_claim_with_several_cases_is_over_processors_if_each_case_is(tmp_path:
     assert (found.verdict, found.expect) == ("reproduced", None)
 
 
+def test_the_typical_ratio_of_several_cases_over_runs_has_the_noise_between_equal_setups(tmp_path: Path):
+    """Two cases in two runs of one processor; equal setups differ by 10 %, and trials by 1 %."""
+    both = {"system": [CNOS, INFLUX], "level": ["low", "high"]}
+    claim = {"test": "at-least", "published": {"ratio": 1}}
+
+    def aa(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {("load", BASE["metric"]): 1000 * math.exp(0.1 * (levels["aa"] == "A") + 0.001 * block)}
+
+    measured_run.write(
+        tmp_path, "aa-1", {"system": [CNOS, INFLUX], "aa": ["A", "B"]}, aa, host=dict(FIRST), database=False
+    )
+    for run_id in ("run-1", "run-2"):
+        write(tmp_path, run_id, 2.0, claim=claim, factors=both)
+    found = only(tmp_path)
+    assert (found.scope, found.runs, len(found.cells)) == ("processor", 2, 2)
+    [whole] = [found.fit]
+    assert whole is not None
+    each = [one.members[0].noise.variance for one in found.by_case if one]
+    assert each == pytest.approx([0.1**2] * 2, rel=0.6)
+    assert whole.error > math.sqrt(max(each) / 2)
+
+
 @pytest.mark.parametrize(("other", "verdict"), [(2.0, "reproduced"), (0.5, "inconclusive")])
 def test_a_trend_is_judged_by_its_steps_over_runs(tmp_path: Path, other: float, verdict: str):
     rises = {

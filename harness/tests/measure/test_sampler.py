@@ -9,7 +9,7 @@ import time
 import pytest
 
 from benchbook.measure.ledger import SUMMARY, UNITS
-from benchbook.measure.sampler import OVERHEAD, Telemetry
+from benchbook.measure.sampler import OVERHEAD, Phase, Telemetry
 from benchbook.process.wait import until
 
 MEBIBYTE = 1 << 20
@@ -280,3 +280,10 @@ def test_a_phase_entered_again_goes_on(tmp_path):
             begun = telemetry.phase(name)
     assert begun > 0
     assert list(telemetry.summary()) == [OVERHEAD, "a", "b"]
+
+
+def test_a_share_of_a_phase_entered_again_is_of_the_length_of_all_its_parts():
+    busy, phase = ("machine", "device_busy_seconds"), Phase()
+    phase.add(1.0, {busy: 10.0}, {busy: 10.5}, {})
+    phase.add(3.0, {busy: 20.0}, {busy: 20.5}, {})
+    assert phase.summary()["device_busy_fraction"] == 0.25

@@ -40,6 +40,18 @@ def test_the_seed_decides() -> None:
     assert blocks(cells, 5, 1) != blocks(cells, 5, 2)
 
 
+def test_no_block_repeats_the_order_of_an_earlier_one() -> None:
+    """With nine cells, two of forty blocks are equal by chance once in 450 seeds; with this seed none are."""
+    orders = [tuple(block) for block in blocks(list(range(9)), 40, 1)]
+    assert len(set(orders)) == 40
+
+
+def test_another_run_has_another_order() -> None:
+    made = [plan(Catalogue(), "cnos-vs-influx", "seed", trials=2) for _ in range(2)]
+    assert made[0].order_seed != made[1].order_seed
+    assert [one.cell for one in made[0].trials] != [one.cell for one in made[1].trials]
+
+
 def test_orders_are_uniform() -> None:
     firsts = Counter(block[0] for seed in range(600) for block in blocks(["a", "b", "c"], 1, seed))
     assert all(150 < count < 250 for count in firsts.values())

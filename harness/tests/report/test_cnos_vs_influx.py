@@ -158,6 +158,19 @@ def test_below_a_million_rows_nothing_is_per_million_rows(made: Callable[..., Ru
     assert all(row[4] == "1.00 s" for row in table.rows)
 
 
+def test_memory_is_the_pss_where_it_was_sampled(made: Callable[..., Run]) -> None:
+    run = made()
+    first = run.ok["trial_id"].to_list()
+    with database.open(run.results) as connection:
+        for trial in first:
+            for metric, value in (("rows_found", 51_840.0), ("server_pss_peak_bytes", 50e6)):
+                row = [trial, "load", metric, value, "1", "none"]
+                connection.execute("INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?)", row)
+    table = cost.cost_table(open_run(run.results, run.run_id))
+    assert isinstance(table, Table)
+    assert [row[5] for row in table.rows] == ["50.0 MB"] * 2
+
+
 def test_refusals_are_shown_in_the_servers_words(flagship: Callable[..., Run]) -> None:
     assert isinstance(work.refusals_table(flagship()), Markdown)
     table = work.refusals_table(flagship(refused=20_000))

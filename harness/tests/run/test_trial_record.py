@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -119,3 +120,18 @@ def test_the_digest_of_a_configuration_depends_on_its_text(monkeypatch: pytest.M
     assert started({"a.conf": "cache = 1"}) == started({"a.conf": "cache = 1"})
     assert started({"a.conf": "cache = 1"}) != started({"a.conf": "cache = 2"})
     assert started({"a.conf": "cache = 1"}).startswith("sha256:")
+
+
+def test_telemetry_of_the_server_is_that_of_its_processes(tmp_path: Path) -> None:
+    """The server of this trial is this process, and its client has ended."""
+    one: Any = SimpleNamespace(folder=tmp_path)
+    driver: Any = SimpleNamespace(processes=lambda: [os.getpid()])
+    place: Any = SimpleNamespace(data=tmp_path, launch=None)
+    with trial.TrialRun._telemetry(one, driver, list, place):
+        one.telemetry.phase("load")
+    load = one.telemetry.summary()["load"]
+    assert load["server_rss_peak_bytes"] > 1 << 20
+    assert load["client_rss_peak_bytes"] is None
+    kept = (tmp_path / "telemetry.jsonl").read_text()
+    assert '"scope":"server","metric":"rss_bytes"' in kept
+    assert '"scope":"client","metric":"rss_bytes"' not in kept

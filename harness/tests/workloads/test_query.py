@@ -15,7 +15,10 @@ def histogram(kind: str, operation: str, *milliseconds: int) -> dict[str, Any]:
     held = HdrHistogram(1000, 3_600_000_000_000, 3)
     for value in milliseconds:
         held.record_value(value * 1_000_000)
-    return {"type": "histogram", "kind": kind, "operation": operation, "encoded": held.encode().decode()}
+    return {
+        "type": "histogram", "kind": kind, "operation": operation, "count": len(milliseconds),
+        "encoded": held.encode().decode(),
+    }  # fmt: skip
 
 
 def found(*events: dict[str, Any]) -> dict[str, float]:
@@ -53,3 +56,11 @@ def test_a_query_longer_than_its_phase_has_the_rate_of_its_length() -> None:
     }  # fmt: skip
     values = {one.metric: one.value for one in query.measurements("q", summary, [])}
     assert values["queries_per_second"] == 0.5
+
+
+def test_queries_of_the_warm_up_count_in_no_number() -> None:
+    summary = {"operations": 4, "duration_ns": 2 * 10**9, "errors": 0}
+    held = [histogram("service", "warmup", *[1] * 50), histogram("service", "query", *[2] * 4)]
+    values = {one.metric: one.value for one in query.measurements("q", summary, held)}
+    assert (values["queries"], values["queries_per_second"]) == (4, 2)
+    assert values["latency_p50"] == pytest.approx(0.002, rel=0.01)
