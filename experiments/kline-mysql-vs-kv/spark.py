@@ -9,6 +9,7 @@ from benchbook.declare.level import Setting
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.python_worker import PythonServer
+from benchbook.systems.quoting import in_properties, in_quotes
 from benchbook.systems.server import Layout, settings_text
 
 FILE = "spark-defaults.conf"
@@ -28,18 +29,21 @@ class Spark(PythonServer):
     ready_seconds = 300.0
 
     def files(self, at: Layout) -> dict[str, str]:
-        derby = f"jdbc:derby:;databaseName={at.data}/metastore;create=true"
+        data = in_properties(at.data)
+        # Spark reads options in quotes, from a file of properties.
+        home, scratch = (in_properties(in_quotes(folder)) for folder in (at.data, f"{at.data}/scratch"))
+        derby = f"jdbc:derby:;databaseName={data}/metastore;create=true"
         settings: dict[str, Setting] = {
             "spark.master": "local[*]",
             "spark.ui.enabled": "false",
             "spark.driver.memory": java.heap_of(self.place),
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.local.dir": f"{at.data}/scratch",
-            "spark.sql.warehouse.dir": f"{at.data}/warehouse",
+            "spark.local.dir": f"{data}/scratch",
+            "spark.sql.warehouse.dir": f"{data}/warehouse",
             "spark.sql.session.timeZone": "UTC",
             "spark.hadoop.javax.jdo.option.ConnectionURL": derby,
-            "spark.driver.extraJavaOptions": f"-Dderby.system.home={at.data} -Djava.io.tmpdir={at.data}/scratch",
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={home} -Djava.io.tmpdir={scratch}",
             **self.settings,
         }
         return {FILE: settings_text(settings, "{} {}")}

@@ -12,6 +12,7 @@ from benchbook.errors import TrialFailed
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.inspected import Inspected
+from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import Layout, settings_text
 
 FILE = "cassandra.yaml"
@@ -59,6 +60,8 @@ class Cassandra(Inspected):
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return cassandra.yaml with the relevant values of the distribution, and the heap."""
+        folders = at.below(FOLDERS)
+        data = folders.pop("data_file_directories")
         settings: dict[str, Setting] = {
             "cluster_name": "benchbook", "num_tokens": 16, "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
             "endpoint_snitch": "SimpleSnitch", "commitlog_sync": "periodic", "commitlog_sync_period": "10000ms",
@@ -66,11 +69,11 @@ class Cassandra(Inspected):
             "native_transport_port": at.ports["native"], "storage_port": at.ports["storage"],
             "start_native_transport": True, "disk_failure_policy": "stop", "commit_failure_policy": "stop",
             **dict.fromkeys(LIMITS, LIMIT),
-            **at.below({name: folder for name, folder in FOLDERS.items() if name != "data_file_directories"}),
+            **{name: in_quotes(path) for name, path in folders.items()},
             **self.settings,
         }  # fmt: skip
         lists = (
-            f"data_file_directories:\n  - {at.data}/data\n"
+            f"data_file_directories:\n  - {in_quotes(data)}\n"
             "seed_provider:\n  - class_name: org.apache.cassandra.locator.SimpleSeedProvider\n"
             f'    parameters:\n      - seeds: "{at.host}:{at.ports["storage"]}"\n'
         )
@@ -104,7 +107,7 @@ class Cassandra(Inspected):
             "-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true",
             *(f"--add-exports={name}=ALL-UNNAMED" for name in EXPORTS),
             *(f"--add-opens={name}=ALL-UNNAMED" for name in OPENS),
-            f"-Dcassandra.config=file://{config / FILE}",
+            f"-Dcassandra.config={(config / FILE).as_uri()}",
             f"-Dlogback.configurationFile={config / 'logback.xml'}", f"-Duser.home={self.place.logs}",
         ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 from benchbook.storage.driver import allocated
 from benchbook.systems.driver import TableCount
@@ -27,13 +28,15 @@ class ClickHouse(Server):
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration and its only user."""
         settings = {
-            "path": f"{at.data}/", "tmp_path": f"{at.data}/scratch/", "users_config": f"{at.config}/users.xml",
+            "path": f"{escape(at.data)}/", "tmp_path": f"{escape(at.data)}/scratch/",
+            "users_config": f"{escape(at.config)}/users.xml",
             "listen_host": at.host, "http_port": at.ports["http"], "tcp_port": at.ports["tcp"],
             "interserver_http_port": at.ports["between"],
             "default_profile": "default", "default_database": "default", "mark_cache_size": "5368709120",
             **self.settings,
         }  # fmt: skip
-        logger = f"  <logger><level>warning</level><log>{at.logs}/clickhouse.log</log><console>1</console></logger>\n"
+        log = escape(f"{at.logs}/clickhouse.log")
+        logger = f"  <logger><level>warning</level><log>{log}</log><console>1</console></logger>\n"
         lines = settings_text(settings, "  <{0}>{1}</{0}>")
         return {"config.xml": f"<yandex>\n{logger}{lines}</yandex>\n", "users.xml": USERS}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from benchbook.process.ordinary_user import OrdinaryUser, ordinary_user
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Place, TableCount
+from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import Layout, Server, settings_text
 
 TEMPLATES = ("default", "aggregation")
@@ -74,7 +76,8 @@ class Elasticsearch(Server):
     def files(self, at: Layout) -> dict[str, str]:
         """Return the server's configuration, and the arm's settings for the driver."""
         settings = {
-            "cluster.name": "benchbook", "node.name": "benchbook", "path.data": f"{at.data}/data", "path.logs": at.logs,
+            "cluster.name": "benchbook", "node.name": "benchbook", "path.data": in_quotes(f"{at.data}/data"),
+            "path.logs": in_quotes(at.logs),
             "network.host": at.host, "http.port": at.ports["http"], "transport.tcp.port": at.ports["transport"],
             "discovery.type": "single-node", "xpack.ml.enabled": "false", **self.settings,
         }  # fmt: skip
@@ -90,11 +93,7 @@ class Elasticsearch(Server):
         place, program = self.place, self.program
         distribution = (program if place.program.isolated else program.resolve()).parent.parent
         options = self._stated(distribution / "config" / "jvm.options")
-        # The server's user may not write to the distribution's folder.
-        options = options.replace("logs/", f"{place.logs}/").replace(
-            "HeapDumpPath=data", f"HeapDumpPath={place.logs}"
-        )
-        (place.config / "jvm.options").write_text(options, encoding="utf-8")
+        (place.config / "jvm.options").write_text(self._jvm_options(options), encoding="utf-8")
         log4j = self._stated(distribution / "config" / "log4j2.properties")
         (place.config / "log4j2.properties").write_text(log4j, encoding="utf-8")
         (place.data / "data").mkdir(exist_ok=True)
@@ -102,8 +101,32 @@ class Elasticsearch(Server):
             self._home = distribution
             return
         self._user = ordinary_user(*self.users)
-        self._link(distribution, self._user)
+        self._link(distribution)
         self._user.take_over(place.config, place.logs, place.data)
+
+    def _jvm_options(self, options: str) -> str:
+        """Return the distribution's options with folders that the server's user may write to.
+
+        The start script splits options at spaces, so they name links in its home, where the server runs.
+        """
+        folders = {name: str(folder) for name, folder in self._links.items()}
+        if not self.place.program.isolated:
+            folders = {name: name for name in folders}
+        elif any(re.search(r"\s", folder) for folder in folders.values()):
+            raise TrialFailed(
+                f"The start script of {self.name} in an image accepts no path with a space: {self.place.data}.",
+                "Name another folder with --results.",
+            )
+        return (
+            options.replace("logs/", f"{folders['logs']}/")
+            .replace("HeapDumpPath=data", f"HeapDumpPath={folders['logs']}")
+            .replace("${ES_TMPDIR}", folders["scratch"])
+        )
+
+    @property
+    def _links(self) -> dict[str, Path]:
+        """Names of links in the server's home → their folders."""
+        return {"logs": self.place.logs, "scratch": self.place.data}
 
     def _stated(self, file: Path) -> str:
         """Return a file of the distribution, from its image if it runs from one."""
@@ -114,11 +137,8 @@ class Elasticsearch(Server):
             raise TrialFailed(f"The image of {self.name} has no {file}: {ran.stderr.strip()}.")
         return ran.stdout
 
-    def _link(self, distribution: Path, user: OrdinaryUser) -> None:
+    def _link(self, distribution: Path) -> None:
         """Link the distribution to a folder that the server's user may enter, unlike the home of root."""
-        if user.setpriv is None:
-            self._home = distribution
-            return
 
         def link(source: str, target: str) -> None:
             try:
@@ -127,6 +147,9 @@ class Elasticsearch(Server):
                 shutil.copy2(source, target)
 
         shutil.copytree(distribution, self._home, copy_function=link, dirs_exist_ok=True)
+        for name, folder in self._links.items():
+            shutil.rmtree(self._home / name, ignore_errors=True)
+            (self._home / name).symlink_to(folder)
 
     def command(self) -> Sequence[str | Path]:
         """Return the distribution's start script, run as an ordinary user."""

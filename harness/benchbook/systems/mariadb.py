@@ -19,10 +19,17 @@ class MariaDB(MySQL):
 
     defaults: ClassVar[dict[str, Setting]] = {}
 
+    def initialise(self) -> None:
+        beside = self.place.data / FILE
+        shutil.copyfile(self.place.config / FILE, beside)
+        super().initialise()
+        beside.unlink()
+
     def initialise_command(self) -> Sequence[str | Path]:
+        # The script splits paths at spaces, so it gets those relative to the data folder, in which it runs.
         return [
-            self._install(), f"--defaults-file={self.place.config / FILE}", f"--datadir={self.place.data}",
-            "--skip-test-db", "--auth-root-authentication-method=normal",
+            self._install(), f"--defaults-file={FILE}", "--datadir=.", "--skip-test-db",
+            "--auth-root-authentication-method=normal",
             *([f"--user={self._user.name}"] if self._user else []),
         ]  # fmt: skip
 

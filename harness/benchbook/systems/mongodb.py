@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchbook.storage.driver import allocated
 from benchbook.systems.inspected import Inspected
+from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import Layout, settings_text
 
 FILE = "mongod.conf"
@@ -21,7 +22,7 @@ class MongoDB(Inspected):
 
     def files(self, at: Layout) -> dict[str, str]:
         settings = {
-            "net.bindIp": at.host, "net.port": at.ports["port"], "storage.dbPath": at.data,
+            "net.bindIp": at.host, "net.port": at.ports["port"], "storage.dbPath": in_quotes(at.data),
             "net.unixDomainSocket.enabled": False, **self.settings,
         }  # fmt: skip
         return {FILE: settings_text(settings, "{}: {}")}

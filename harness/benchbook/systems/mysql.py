@@ -17,6 +17,7 @@ from benchbook.process.wait import within
 from benchbook.storage.driver import allocated
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
+from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
 
 FILE = "my.cnf"
@@ -45,7 +46,8 @@ class MySQL(DatabaseServer):
 
     def files(self, at: Layout) -> dict[str, str]:
         options: dict[str, Setting] = {
-            "datadir": at.data, "socket": f"{at.data}/server.sock", "pid-file": f"{at.data}/server.pid",
+            "datadir": in_quotes(at.data), "socket": in_quotes(f"{at.data}/server.sock"),
+            "pid-file": in_quotes(f"{at.data}/server.pid"),
             "bind-address": at.host, "port": at.ports["port"], "secure-file-priv": "", **self.defaults,
         }  # fmt: skip
         if self.place.program.image:
@@ -60,7 +62,7 @@ class MySQL(DatabaseServer):
         command = self.initialise_command()
         log = self.place.logs / "initialise.log"
         try:
-            ran = self.place.call(command)
+            ran = self.place.call(command, cwd=self.place.data)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"{command[0]} could not run: {error}.") from error
         log.write_text(ran.stdout + ran.stderr, encoding="utf-8")

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
@@ -14,6 +15,7 @@ from benchbook.process import spawn
 from benchbook.storage.driver import allocated
 from benchbook.systems import java
 from benchbook.systems.driver import Place, TableCount
+from benchbook.systems.quoting import in_properties
 from benchbook.systems.server import Layout, Server, settings_text
 
 LAUNCHER = Path(__file__).parent / "jvm" / "HBase.java"
@@ -52,9 +54,9 @@ BUFFER_SECONDS = 2.0
 def site(data: str, zookeeper: str) -> str:
     """Return hbase-site.xml: one process on loopback, files below ``data``, no web pages."""
     settings = {
-        "hbase.rootdir": f"file://{data}/hbase",
-        "hbase.tmp.dir": f"{data}/scratch",
-        "hbase.zookeeper.property.dataDir": f"{data}/zookeeper",
+        "hbase.rootdir": f"file://{escape(data)}/hbase",
+        "hbase.tmp.dir": f"{escape(data)}/scratch",
+        "hbase.zookeeper.property.dataDir": f"{escape(data)}/zookeeper",
         "hbase.zookeeper.property.clientPort": zookeeper,
         "hbase.zookeeper.quorum": "127.0.0.1",
         "hbase.cluster.distributed": "false",
@@ -154,9 +156,10 @@ class OpenTSDB(Server):
 
     def files(self, at: Layout) -> dict[str, str]:
         """Return OpenTSDB's configuration, and the heap of each of the two processes."""
+        cache = in_properties(f"{at.data}/cache")
         settings: dict[str, Setting] = {
-            "tsd.network.bind": at.host, "tsd.network.port": at.ports["port"], "tsd.http.cachedir": f"{at.data}/cache",
-            "tsd.http.staticroot": f"{at.data}/cache",
+            "tsd.network.bind": at.host, "tsd.network.port": at.ports["port"],
+            "tsd.http.cachedir": cache, "tsd.http.staticroot": cache,
             "tsd.storage.hbase.zk_quorum": f"127.0.0.1:{at.ports['zookeeper']}",
             # The defaults refuse new metrics and bodies of more than 4 KiB.
             "tsd.core.auto_create_metrics": "true", "tsd.http.request.enable_chunked": "true",

@@ -14,6 +14,7 @@ from benchbook.process.http import ANSWER_SECONDS
 from benchbook.process.wait import within
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Place, TableCount
+from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import MISREADINGS, Layout, Server, settings_text
 
 CONNECT_SECONDS = 5.0
@@ -47,7 +48,7 @@ class Redis(Server):
         settings = {
             "bind": at.host,
             "port": at.ports["port"],
-            "dir": at.data,
+            "dir": in_quotes(at.data),
             **self.defaults,
             **self.settings,
         }

@@ -31,7 +31,8 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def folder(open_folder: Path) -> Path:
-    """Make a trial's folders where a server's own user may enter."""
+    """Make a trial's folders where a server's own user may enter, under a path that a server must quote."""
+    made = open_folder / "a b" / "ü"
     for name in ("data", "config", "logs"):
-        (open_folder / name).mkdir()
-    return open_folder
+        (made / name).mkdir(parents=True)
+    return made

@@ -36,7 +36,7 @@ def test_the_program_beside_the_server_makes_the_data_folder(local, tmp_path, mo
     assert "mysqlx" not in one.configure()["my.cnf"]
     assert one.initialise_command()[0] == str(made)
     assert (tmp_path / "scripts" / "installed").read_text().split() == [
-        f"--defaults-file={tmp_path}/config/my.cnf", f"--datadir={tmp_path}/data", "--skip-test-db",
+        "--defaults-file=my.cnf", "--datadir=.", "--skip-test-db",
         "--auth-root-authentication-method=normal", "--user=mysql",
     ]  # fmt: skip
 
