@@ -16,7 +16,7 @@ from benchbook.plan.plan import Plan
 from benchbook.process import interrupt
 from benchbook.run import engine
 from benchbook.run.benchload import load_client
-from benchbook.run.engine import Outcome
+from benchbook.run.engine import Outcome, TakeLook
 from benchbook.run.progress import Progress
 
 
@@ -25,20 +25,23 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
     needs = magnitude(results, made)
     if budget := (made.sequential or {}).get("budget_seconds"):
         needs = replace(needs, hours=min(needs.hours, budget / 3600))
-    if not needs.large:
-        return
-    size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
-    print(f"bench: {size}", file=sys.stderr)
+    if needs.large:
+        size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
+        ask(size, yes, "choose fewer cells with --set, or a smaller --profile")
+
+
+def ask(what: str, yes: bool, otherwise: str) -> None:
+    """Report something that a user should know before a run, and ask whether to start it; RequestError if not."""
+    print(f"bench: {what}", file=sys.stderr)
     if yes:
         return
     if not sys.stdin.isatty():
         raise RequestError(
-            f"{size} Cannot ask for confirmation: stdin is not a terminal.",
-            "Pass --yes, or choose fewer cells with --set.",
+            f"{what} Cannot ask for confirmation: stdin is not a terminal.", f"Pass --yes, or {otherwise}."
         )
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise RequestError("Nothing was started.", "Choose fewer cells with --set, or a smaller --profile.")
+        raise RequestError("Nothing was started.", f"{otherwise[0].upper()}{otherwise[1:]}.")
 
 
 def store(made: Plan, results: Path) -> None:
@@ -63,15 +66,15 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
     return outcome.exit_code
 
 
-def carried_out(made: Plan, results: Path) -> Outcome:
-    """Carry out the missing trials of a stored plan and print their statuses."""
-    progress = Progress(estimate_seconds(results, made, _skipped(made)))
+def carried_out(made: Plan, results: Path, end: TakeLook | None = None) -> Outcome:
+    """Carry out the missing trials of a stored plan and print their statuses; ``end`` may end it between blocks."""
+    progress = Progress(estimate_seconds(results, made, skipped(made)))
     again = command(f"resume {made.run_id}")
     with (
         _interruption_explained(f"finished trials are kept. To continue: {again}"),
         interrupt.interruptible(),
     ):
-        look = take_look(made, results, progress)
+        look = end or take_look(made, results, progress)
         outcome = engine.carry_out(made, Catalogue(), results, sys.argv[1:], progress, look)
     shown = ", ".join(f"{count} {status}" for status, count in sorted(outcome.statuses.items()))
     print(f"{made.run_id}: {shown}")
@@ -87,7 +90,7 @@ def _interruption_explained(next_step: str) -> Iterator[None]:
         raise
 
 
-def _skipped(made: Plan) -> list[str]:
+def skipped(made: Plan) -> list[str]:
     """Return the systems that are unavailable here; empty for a cluster, which checks its machines itself."""
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request

@@ -37,6 +37,20 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
     return look
 
 
+def end_before(made: Plan, results: Path, seconds: float) -> TakeLook:
+    """Return the function that ends a run between two blocks before its trials take longer than this."""
+    results = results.resolve()
+
+    def look(blocks: int) -> dict[str, Any] | None:
+        spent = _spent(results, made.run_id)
+        if not 0 < blocks < made.trials_per_cell or spent + spent / blocks <= seconds:
+            return None
+        room = f"the {seconds:.0f} s that the budget leaves for it have no room for another block ({spent:.0f} s spent)"
+        return {"block": blocks, "cells": [], "stopped": room}
+
+    return look
+
+
 def _left(made: Plan, design: Design, results: Path, blocks: int, cells: list[str]) -> Left:
     """Return how many blocks the maximum and the budget allow, by the length of the trials so far."""
     most = Left(design.maximum, f"the maximum of {design.maximum} blocks is reached")
@@ -46,7 +60,7 @@ def _left(made: Plan, design: Design, results: Path, blocks: int, cells: list[st
     every = [one for held in lengths.values() for one in held]
     spent = sum(every)
     if design.noise_run is not None:
-        spent += sum(map(sum, _lengths(results, design.noise_run).values()))
+        spent += _spent(results, design.noise_run)
     usual = sum(every) / len(every) if every else made.trial_seconds
     next_block = sum(sum(lengths[cell]) / len(lengths[cell]) if cell in lengths else usual for cell in cells)
     reachable = blocks + max(0, int((design.budget_seconds - spent) / max(next_block, 1e-9)))
@@ -54,6 +68,10 @@ def _left(made: Plan, design: Design, results: Path, blocks: int, cells: list[st
         return most
     budget = f"the budget of {design.budget_seconds:g} s has no room for another block ({spent:.0f} s spent)"
     return Left(reachable, budget)
+
+
+def _spent(results: Path, run_id: str) -> float:
+    return sum(map(sum, _lengths(results, run_id).values()))
 
 
 def _lengths(results: Path, run_id: str) -> Mapping[str, list[float]]:

@@ -43,6 +43,8 @@ class Design:
     spending: str = f"{SPENT * ALPHA:g} x (block / maximum) ^ {POWER:g}"
     noise_run: str | None = None
     """The A/A run that precedes it; the budget includes its trials."""
+    noise_seconds: float | None = None
+    """Time that the trials of the A/A run may take; None for no limit."""
 
     def level(self, block: int) -> float:
         """Return the level of the look after ``block`` blocks."""

@@ -174,7 +174,7 @@ def test_claims_that_no_trial_can_decide_end_a_run_at_its_first_look(tmp_path: P
 
 def test_a_budget_ends_a_run_before_its_first_look(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    done = bench(root, "run", "pair", "--until-decided", "--no-aa", "--budget", "1ms")
+    done = bench(root, "run", "pair", "--until-decided", "--no-aa", "--budget", "1ms", "--yes")
     assert done.returncode == 0, done.stderr
     [run] = runs(root)
     [look] = looks.read(run)
@@ -184,8 +184,33 @@ def test_a_budget_ends_a_run_before_its_first_look(tmp_path: Path) -> None:
     assert "the budget of 0.001 s" in bench(root, "claims", "pair").stdout
 
 
-def test_a_budget_without_room_for_the_a_a_run_leaves_it_out(tmp_path: Path) -> None:
+def test_a_budget_that_is_too_small_for_an_answer_is_reported_before_the_start(tmp_path: Path) -> None:
     done = bench(tmp_path / "root", "run", "pair", "--until-decided", "--budget", "1ms")
+    assert done.returncode == 2
+    assert (
+        "--budget 0.001 s is too small to judge a claim: the first look comes after 3 blocks" in done.stderr
+    )
+    assert "give --budget 6s or more" in done.stderr
+    assert not list((tmp_path / "root" / "results").glob("runs/*"))
+
+
+def test_the_a_a_run_ends_when_its_share_of_the_budget_is_spent(tmp_path: Path) -> None:
+    """Trials that take longer than estimated leave the rest of the budget to the answer."""
+    root = tmp_path / "root"
+    short = DECLARED.replace("trial_seconds = 1", "trial_seconds = 0.001")
+    assert short != DECLARED
+    done = bench(root, "run", "pair", "--until-decided", "--budget", "100ms", declared=short)
+    assert done.returncode == 0, done.stderr
+    noise, first = sorted(runs(root), key=lambda run: facts(run)["started_at"])
+    [end] = looks.read(noise)
+    assert end["block"] < json.loads((noise / "plan.json").read_text())["trials_per_cell"]
+    assert "no room for another block" in end["stopped"]
+    assert facts(noise)["finished_at"]
+    assert list(first.glob("trials/*/trial.json"))
+
+
+def test_a_budget_without_room_for_the_a_a_run_leaves_it_out(tmp_path: Path) -> None:
+    done = bench(tmp_path / "root", "run", "pair", "--until-decided", "--budget", "1ms", "--yes")
     assert "the A/A run is left out" in done.stderr
     assert len(runs(tmp_path / "root")) == 1
 
