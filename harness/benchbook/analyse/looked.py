@@ -61,19 +61,3 @@ def note(run: Run) -> list[Reason]:
     if made is None:
         return []
     return [because("look", blocks=run.blocks, maximum=made.maximum, level=run.level)]
-
-
-def sentence(run: Run) -> str:
-    """Return how often the claims of a run were judged and why it ended; empty for a run without looks."""
-    made, looks = design(run), taken(run)
-    if made is None:
-        return ""
-    if not looks:
-        return f"The claims are not judged yet: that happens first after {made.first} blocks."
-    last = looks[-1]
-    number = sum(look["block"] >= made.first for look in looks)
-    times = "once" if number == 1 else f"{number} times"
-    after = f"after {last['block']} blocks (at most {made.maximum}), and its claims were judged {times}"
-    if last["stopped"] is None:
-        return f"The run continues {after}."
-    return f"The run ended {after}. Why it ended: {last['stopped']}."

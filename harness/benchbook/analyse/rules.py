@@ -1,6 +1,6 @@
 """Check whether a run kept the rules of measurement: one function for each rule in ``rules.toml``.
 
-Each function reads only what the run recorded, and returns a mark and the reason.
+Each function reads only what the run recorded, and returns a mark and its reasons.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchbook.analyse import same_work as work
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.noise import known as noise_known
-from benchbook.analyse.reason import Reason
+from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.host.texts import number
@@ -36,21 +36,16 @@ DURABILITY = {
 }
 """Key of a system's declared durability → title in reports."""
 
-PACE = {
-    "short": "are too short for a label",
-    "drifting": "did not reach a steady rate",
-    "warming": "started at a different rate than they reached later",
-}
-"""Label of ``measure.steady`` → text; phases that are steady need none."""
-
 
 class Finding(NamedTuple):
-    """The mark of one rule, with its reason."""
+    """The mark of one rule, with its reasons."""
 
     mark: Mark
-    why: str = ""
-    because: tuple[Reason, ...] = ()
-    """The reasons in place of ``why``, if they are those of other verdicts too."""
+    because: tuple[Reason, ...]
+
+
+def _found(mark: Mark, code: str, **facts: Any) -> Finding:
+    return Finding(mark, (because(code, **facts),))
 
 
 def durability_of(run: Run, system: str, arm: str) -> dict[str, Any]:
@@ -67,12 +62,9 @@ def trials(run: Run) -> Finding:
     tried = set(run.frame("trials").filter(pl.col("status") != "skipped")["cell"])
     every = [one for one in labelled(run) if one.trials]
     fewest = min((one.ok for one in every if one.name in tried), default=0)
-    why = f"{fewest} trials in the smallest setup"
-    if skipped := sum(one.name not in tried for one in every):
-        why += f"; {skipped} of {len(every)} setups were skipped"
-    if fewest < 3:
-        return Finding("not kept", why)
-    return Finding("partly" if fewest < 10 else "kept", why)
+    skipped = sum(one.name not in tried for one in every)
+    mark: Mark = "not kept" if fewest < 3 else "partly" if fewest < 10 else "kept"
+    return _found(mark, "trials-smallest", trials=fewest, skipped=skipped, of=len(every))
 
 
 def order(run: Run) -> Finding:
@@ -80,8 +72,8 @@ def order(run: Run) -> Finding:
     blocks = run.frame("trials")["block"].n_unique()
     seed = run.info["order_seed"]
     if seed is None or blocks < 2:
-        return Finding("not kept", "with one block, order and drift cannot be distinguished")
-    return Finding("kept", f"{blocks} blocks, order seed {seed}")
+        return _found("not kept", "one-block")
+    return _found("kept", "shuffled", blocks=blocks, seed=seed)
 
 
 def intervals(run: Run) -> Finding:
@@ -93,26 +85,23 @@ def intervals(run: Run) -> Finding:
         for one in (comparison.against(run, *pair, base) if base else [])
     ]
     if not found:
-        return Finding(
-            "not applicable",
-            "no two setups have a number that this rule compares (the compared metrics of the workloads, and size)",
-        )
+        return _found("not applicable", "nothing-compared")
     without = sum(one.ratio.low is None for one in found)
-    why = f"{len(found) - without} of {len(found)} ratios have an interval"
-    return Finding("partly" if without else "kept", why)
+    return _found("partly" if without else "kept", "intervals", number=len(found) - without, of=len(found))
 
 
 def noise(run: Run) -> Finding:
     """Rule 4: the noise floor of the machine is known from A/A runs."""
     if run.against_itself:
-        return Finding("kept", "this run is the A/A run that measures the floor")
+        return _found("kept", "against-itself")
     known = noise_known(run)
     wanted = set(comparison.metrics(run)) & run.measured.keys()
     if not known:
-        return Finding("not kept", "there is no A/A run of this experiment on this processor")
-    if missing := len(wanted - known.keys()):
-        return Finding("partly", f"known for {len(wanted) - missing} of {len(wanted)} compared numbers")
-    return Finding("kept", "the verdicts use the floor of this processor's A/A runs")
+        return _found("not kept", "no-aa-run")
+    missing = len(wanted - known.keys())
+    return _found(
+        "partly" if missing else "kept", "noise-known", number=len(wanted) - missing, of=len(wanted)
+    )
 
 
 def caches(run: Run) -> Finding:
@@ -120,7 +109,7 @@ def caches(run: Run) -> Finding:
     unknown = run.ok["cache_state"].null_count()
     states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
     if not states or unknown:
-        return Finding("not recorded", f"not recorded in {unknown} trials")
+        return _found("not recorded", "caches-unrecorded", trials=unknown)
     read: Counter[str] = Counter()
     for metric in ("server_read_bytes", "storage_bucket_read_bytes", "device_read_bytes"):
         for phase in run.phases_of(metric):
@@ -128,54 +117,40 @@ def caches(run: Run) -> Finding:
                 read.update(run.by_trial(phase, metric))
     cold = run.ok.filter(pl.col("cache_state") == "cold")["trial_id"].to_list()
     if doubtful := sum(one in read and not read[one] for one in cold):
-        return Finding(
-            "not kept", f"{doubtful} trials are recorded as cold but read nothing from the storage"
-        )
-    if "lukewarm" in states:
-        return Finding(
-            "partly", f"{', '.join(states)}: caches could not be dropped, or kept some of the data"
-        )
-    verified = (
-        ", verified by bytes read from the storage" if cold and all(one in read for one in cold) else ""
-    )
-    return Finding("kept", ", ".join(states) + verified)
+        return _found("not kept", "cold-read-nothing", trials=doubtful)
+    verified = bool(cold) and all(one in read for one in cold)
+    return _found("partly" if "lukewarm" in states else "kept", "caches", states=states, verified=verified)
 
 
 def client(run: Run) -> Finding:
     """Rule 8: the client was calibrated against a null server and did not limit the result."""
-    busy = [one.sentence for one in limits.busy_client(run)]
     calibrated = bool(run.fact_list("calibration"))
     servers = any(not run.embedded(one.system) for one in labelled(run))
     if not servers:
-        return Finding("not applicable", "embedded systems share the client's process")
+        return _found("not applicable", "no-server")
     if not calibrated:
-        return Finding("not recorded", "no calibration was recorded")
+        return _found("not recorded", "no-calibration")
     if not run.phases_of("client_cpu_fraction"):
-        return Finding("not recorded", "the share of its cores that the client used was not recorded")
+        return _found("not recorded", "client-share-unrecorded")
     if (shortest := limits.calibrated_seconds(run)) < limits.BRIEF_SECONDS:
-        return Finding(
-            "partly", f"the calibration lasted {shortest:.2g} s, too short to show the client's ceiling"
-        )
-    if loose := [*busy, *limits.shared_cores(run)]:
-        return Finding("partly", " ".join(loose))
-    return Finding("kept", "calibrated; the client used less than 80 % of its cores")
+        return _found("partly", "calibration-brief", seconds=shortest)
+    if loose := [*limits.busy_client(run), *limits.shared_cores(run)]:
+        return Finding("partly", tuple(loose))
+    return _found("kept", "client-idle", below=limits.BUSY_CLIENT)
 
 
 def same_work(run: Run) -> Finding:
     """Rule 9: counts and answers agree, and no operation failed."""
     if faults := work.faults(run):
-        return Finding("not kept", because=tuple(faults))
+        return Finding("not kept", tuple(faults))
     failed = run.frame("errors")["operations"].sum() or 0
     passed, wrong = (sum(counts[kind] for counts in run.checks.values()) for kind in (0, 1))
     if failed or wrong:
-        parts = [f"{failed:,} operations"] if failed else []
-        parts += [f"{wrong:,} checks"] if wrong else []
-        return Finding("partly", f"{' and '.join(parts)} failed")
+        return _found("partly", "work-failed", operations=failed, checks=wrong)
     if not passed:
-        return Finding("not recorded", "nothing was checked")
-    lost = (run.frame("checks")["kind"] == "optional").sum()
-    counted = f"; {lost} others count rows that the system may lose" if lost else ""
-    return Finding("kept", f"{passed} checks passed{counted}")
+        return _found("not recorded", "nothing-checked")
+    lost = int((run.frame("checks")["kind"] == "optional").sum())
+    return _found("kept", "checks-passed", checks=passed, optional=lost)
 
 
 def durability(run: Run) -> Finding:
@@ -186,59 +161,53 @@ def durability(run: Run) -> Finding:
         if not set(DURABILITY) <= durability_of(run, system, arm).keys()
         and not (run.facts("programs").get(system) or {}).get("url")
     ]
-    return Finding("partly", f"not declared: {', '.join(silent)}") if silent else Finding("kept", "declared")
+    return _found("partly" if silent else "kept", "durability", undeclared=silent)
 
 
 def arms(run: Run) -> Finding:
     """Rule 11: each trial has an arm."""
     found = run.frame("trials")["arm"].drop_nulls().unique().sort().to_list()
-    return Finding("kept", ", ".join(found)) if found else Finding("not recorded", "no arm was recorded")
+    return _found("kept" if found else "not recorded", "arms", arms=found)
 
 
 def settled(run: Run) -> Finding:
     """Rule 12: both acknowledged and settled times are recorded."""
     loads = run.loads
     if not loads:
-        return Finding("not applicable", "no phase has the workload load")
+        return _found("not applicable", "no-load")
     unmeasured = {name for text in run.ok["unmeasured"].drop_nulls().unique() for name in json.loads(text)}
     if any(name.startswith("settled_seconds") for name in unmeasured):
-        return Finding("not applicable", "loads ended after a time; sizes and counts are of settled data")
+        return _found("not applicable", "loads-timed")
     known = [one.points for phase in loads for one in estimates(run, phase, "settled_seconds")]
-    return (
-        Finding("kept", "both times are recorded")
-        if any(known)
-        else Finding("not recorded", "no settled time was recorded")
-    )
+    return _found("kept", "settled") if any(known) else _found("not recorded", "settled-unrecorded")
 
 
 def environment(run: Run) -> Finding:
     """Rule 13: the environment is recorded and controlled."""
     controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
     if not run.facts("host"):
-        return Finding("not recorded", "the machine was not recorded")
+        return _found("not recorded", "machine-unrecorded")
     loose = [str(one.get("control")) for one in controls if one.get("state") != "controlled"]
-    why = f"{len(controls) - len(loose)} of {len(controls)} conditions controlled"
-    return Finding("partly", f"{why}; not controlled: {', '.join(loose)}") if loose else Finding("kept", why)
+    return _found("partly" if loose else "kept", "controls", of=len(controls), loose=loose)
 
 
 def provenance(run: Run) -> Finding:
     """Rule 14: the run has digests and a revision without uncommitted changes."""
     facts = run.facts("provenance")
     if run.mixed:
-        return Finding("not kept", run.mixed)
-    if not facts.get("git_revision"):
-        return Finding("partly", "the revision is unknown")
-    if facts.get("git_dirty"):
-        return Finding("partly", f"revision {str(facts['git_revision'])[:12]} with uncommitted changes")
-    return Finding("kept", f"revision {str(facts['git_revision'])[:12]}")
+        return _found("not kept", "mixed", text=run.mixed)
+    revision, changed = facts.get("git_revision"), bool(facts.get("git_dirty"))
+    if not revision:
+        return _found("partly", "revision-unknown")
+    return _found("partly" if changed else "kept", "revision", revision=str(revision), changed=changed)
 
 
 def claims(run: Run) -> Finding:
     """Rule 15: the declaration that the run stored contains the claims."""
     declared = (run.facts("declared").get("experiment") or {}).get("claims") or []
     if not declared:
-        return Finding("not applicable", "the run checks no published statement")
-    return Finding("kept", f"{len(declared)} claims, declared before the run")
+        return _found("not applicable", "no-claim")
+    return _found("kept", "claims-declared", claims=len(declared))
 
 
 def little(run: Run) -> Finding:
@@ -259,13 +228,9 @@ def little(run: Run) -> Finding:
             in_flight = stated.get(trial_id) or planned(run.cells[cells[trial_id]], phase)
             wrong[phase] += not law.agree(rates[trial_id] * means[trial_id], in_flight)
     if not checked:
-        return Finding("not applicable", "no phase with a closed loop has a rate and a latency")
-    why = f"{checked - wrong.total()} of {checked} phases of trials agree"
-    return (
-        Finding("partly", f"{why}; disagreement in {', '.join(sorted(+wrong))}")
-        if wrong.total()
-        else Finding("kept", why)
-    )
+        return _found("not applicable", "no-closed-loop")
+    against, agreed = sorted(+wrong), checked - wrong.total()
+    return _found("partly" if against else "kept", "littles-law", agreed=agreed, of=checked, phases=against)
 
 
 def _in_flight(run: Run) -> Callable[[Cell, str], int]:
@@ -285,19 +250,17 @@ def _in_flight(run: Run) -> Callable[[Cell, str], int]:
 def queries(run: Run) -> Finding:
     """Rule 18: the digest of the queries and the ratio of data to memory are recorded."""
     if not run.queries:
-        return Finding("not applicable", "no phase has the workload query")
+        return _found("not applicable", "no-query")
     missing = [name for name in ("queries_digest", "data_to_memory") if run.ok[name].null_count()]
-    return (
-        Finding("partly", f"missing: {', '.join(missing)}") if missing else Finding("kept", "both recorded")
-    )
+    return _found("partly" if missing else "kept", "query-facts", missing=missing)
 
 
 def embedded(run: Run) -> Finding:
     """Rule 19: servers and embedded systems are ranked separately."""
     kinds = {run.embedded(one.system) for one in labelled(run)}
     if len(kinds) < 2:
-        return Finding("not applicable", "all systems of this run are of one kind")
-    return Finding("kept", "ranked separately")
+        return _found("not applicable", "one-kind")
+    return _found("kept", "ranked-apart")
 
 
 def latencies(run: Run) -> list[str]:
@@ -318,46 +281,32 @@ def outliers(run: Run) -> Finding:
     """Rule 5: no trial is dropped, warm-up is marked, and each load and query phase has a label of its pace."""
     timed = len(run.phases_having(lambda one: one.paced))
     if not timed:
-        unlabelled = "no trial was dropped; phases of this workload have no label of their pace"
-        return (
-            Finding("partly", unlabelled)
-            if latencies(run)
-            else Finding("not applicable", "no phase records operations")
-        )
+        return _found("partly", "no-pace") if latencies(run) else _found("not applicable", "no-operations")
     recorded, untagged = run.query(
         "SELECT count(*), count(*) FILTER (r.warmup IS NULL) FROM intervals r JOIN trials t USING (trial_id) "
         "WHERE t.run_id = ?"
     ).row(0)
     if not recorded:
-        return Finding("not recorded", "no intervals were recorded, so warm-up and drift are unknown")
+        return _found("not recorded", "progress-unrecorded")
     if untagged:
-        return Finding("partly", f"{untagged} intervals are not marked as warm-up or measured")
+        return _found("partly", "warmup-unmarked", number=untagged)
     labels = limits.labels(run)
+    if missing := run.ok.height * timed - len(labels):
+        return _found("partly", "pace-unknown", number=missing)
     loose = Counter(label for label in labels.values() if label != "steady")
-    if len(labels) < run.ok.height * timed:
-        return Finding(
-            "partly", f"{run.ok.height * timed - len(labels)} phases of trials have no label of their pace"
-        )
-    if loose:
-        counts = ", ".join(f"{count} {PACE[label]}" for label, count in sorted(loose.items()))
-        return Finding("partly", f"no trial was dropped; of {len(labels)} phases of trials, {counts}")
-    return Finding("kept", "no trial was dropped, warm-up is marked, and every phase was steady")
+    return _found("partly" if loose else "kept", "paces", of=len(labels), loose=dict(sorted(loose.items())))
 
 
 def latency(run: Run) -> Finding:
     """Rule 7: latencies are whole histograms and count from the intended start in open loops."""
     phases = run.queries or latencies(run)
     if not phases:
-        return Finding("not applicable", "the run records no single operations")
+        return _found("not applicable", "no-single-operations")
     kinds = _histograms(run)
     without = [phase for phase in phases if (phase, "latency") not in kinds]
     if without:
-        return Finding("not recorded", f"no histogram of {', '.join(without)}")
-    if any(kind == "service" for _, kind in kinds):
-        return Finding("kept", "open loop: latency counts from the intended start; service time is separate")
-    return Finding(
-        "kept", "percentiles come from whole histograms; the loops are closed, so there is no intended start"
-    )
+        return _found("not recorded", "no-histogram", phases=without)
+    return _found("kept", "histograms", open_loop=any(kind == "service" for _, kind in kinds))
 
 
 def sources(run: Run) -> Finding:
@@ -366,13 +315,12 @@ def sources(run: Run) -> Finding:
 
     declared: list[dict[str, Any]] = (run.facts("declared").get("experiment") or {}).get("claims") or []
     if not declared:
-        return Finding("not applicable", "the run repeats no published number")
+        return _found("not applicable", "no-published-number")
     without = [str(claim.get("id")) for claim in declared if not claim.get("source")]
     if without:
-        return Finding("not kept", f"no source: {', '.join(without)}")
-    if run.info["experiment"] not in {one.experiment for one in publications()}:
-        return Finding("partly", "every number has a source; no defects of the published method are listed")
-    return Finding("kept", f"{len(declared)} claims with sources; the defects of their method are listed")
+        return _found("not kept", "no-source", claims=without)
+    listed = run.info["experiment"] in {one.experiment for one in publications()}
+    return _found("kept" if listed else "partly", "sources", claims=len(declared), defects=listed)
 
 
 CHECKS: dict[str, Callable[[Run], Finding]] = {

@@ -43,17 +43,18 @@ def command(
     --power shows what another run like this one can decide, if the true ratio and the spread are as measured: the
     chance of each verdict, and the trials and minutes for a verdict with 80 % chance.
     """
-    from benchbook.analyse import claims, looked, prospect
+    from benchbook.analyse import claims, prospect
     from benchbook.analyse.run import Run
     from benchbook.declare.catalogue import Catalogue
     from benchbook.record.opened import opened
+    from benchbook.report import limits
 
     published = Catalogue().published
     with opened(results, run, answering=True) as found:
         read = Run(found.results, found.run_id)
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
-        looks = looked.sentence(read)
+        looks = limits.looks(read)
         others = "" if power else _others(read, judged)
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)

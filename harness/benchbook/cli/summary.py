@@ -40,8 +40,9 @@ def show(made: Plan, results: Path) -> None:
 
 def _show_verdicts(results: Path, made: Plan) -> None:
     """Print the claims of a run with their verdicts; for a run without claims, its comparisons."""
-    from benchbook.analyse import comparison, looked
+    from benchbook.analyse import comparison
     from benchbook.analyse.run import open_run
+    from benchbook.report import limits
     from benchbook.site.outcome import outcomes
 
     try:
@@ -53,7 +54,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if not found:
         print("No verdict: the run has no claims, and no two systems gave comparable results.")
         return
-    if looks := looked.sentence(run):
+    if looks := limits.looks(run):
         print(looks)
     counts = Counter(one.word or one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")

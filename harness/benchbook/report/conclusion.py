@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import comparison, grade, quantity, rules, same_work
-from benchbook.analyse import limits as limits_of
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
@@ -23,6 +22,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, reasons
+from benchbook.report import limits as limits_of
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
 if TYPE_CHECKING:

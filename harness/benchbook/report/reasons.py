@@ -1,4 +1,4 @@
-"""The reasons of verdicts in words: the only place that words a code of ``analyse.reason``."""
+"""The reasons of verdicts and marks in words: with ``marks``, the only place that words ``analyse.reason``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchbook.analyse.wording import factor_words, level_words, one_device, rep
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.sequential import FIRST
+from benchbook.report import marks
 
 if TYPE_CHECKING:
     from benchbook.analyse.ratio import Ratio
@@ -48,7 +49,7 @@ def sentence(found: Sequence[Reason]) -> str:
 
 def why(finding: Finding) -> str:
     """Return why a rule has its mark."""
-    return finding.why or sentence(finding.because)
+    return sentence(finding.because)
 
 
 def of_ratio(ratio: Ratio) -> str:
@@ -480,5 +481,6 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "final": "its verdict is {verdict}",
     "same-answers": "further trials repeat the same answers",
     "hopeless": _hopeless,
+    **marks.WORDS,
 }
 """Code → its wording: a template of its facts, or a function of them."""

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, limits, looked, prospect, stopping
+from benchbook.analyse import claims, prospect, stopping
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.plan import sequential
 from benchbook.plan.sequential import Design, Left
 from benchbook.record import database
+from benchbook.report import limits
 from benchbook.report.reasons import look as look_words
 from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, INFLUX
@@ -96,7 +97,7 @@ def test_a_run_without_a_look_yet_is_judged_as_the_first_look_will(tmp_path: Pat
     write(tmp_path, 0.01, blocks=7)
     [found] = judged(tmp_path)
     assert found.cells[0].trials == sequential.FIRST
-    assert "The claims are not judged yet" in looked.sentence(Run(tmp_path, "run-1"))
+    assert "The claims are not judged yet" in limits.looks(Run(tmp_path, "run-1"))
 
 
 def test_a_look_stops_when_every_claim_is_decided(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_a_settled_claim_is_not_judged_again(tmp_path: Path) -> None:
 def test_the_report_says_how_many_looks_there_were_and_why_it_ended(tmp_path: Path) -> None:
     write(tmp_path, 0.01, looks=[look(3), look(5, ["faster"], stopped="every claim is decided")])
     run = Run(tmp_path, "run-1")
-    assert looked.sentence(run) == (
+    assert limits.looks(run) == (
         "The run ended after 5 blocks (at most 12), and its claims were judged 2 times. "
         "Why it ended: every claim is decided."
     )

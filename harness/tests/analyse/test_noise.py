@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, limits, noise
+from benchbook.analyse import claims, noise
 from benchbook.analyse.model import Noise
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
 from benchbook.record import export, manifest, opened
-from benchbook.report import conclusion
+from benchbook.report import conclusion, limits
 from benchbook.report.reasons import sentence
 from tests.claims import measured_run
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from benchbook.analyse import rules
 from benchbook.analyse.run import open_run
 from benchbook.record import database
+from benchbook.report import reasons
 from benchbook.site import methods
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -75,7 +76,7 @@ def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_to
                 connection.execute(statement)
         found = rules.caches(open_run(run.results, run.run_id))
         assert found.mark == mark
-        assert words in found.why
+        assert words in reasons.why(found)
 
 
 def test_a_client_without_evidence_is_not_recorded_and_a_short_calibration_shows_no_ceiling(made):
@@ -91,13 +92,13 @@ def test_a_client_without_evidence_is_not_recorded_and_a_short_calibration_shows
         connection.execute(brief)
     found = rules.client(open_run(run.results, run.run_id))
     assert found.mark == "partly"
-    assert "too short to show the client's ceiling" in found.why
+    assert "too short to show the client's ceiling" in reasons.why(found)
 
 
 def test_a_phase_without_one_pace_or_a_latency_that_cannot_be_costs_the_mark(made):
     short = rules.outliers(made())
     assert short.mark == "partly"
-    assert "too short for a label" in short.why
+    assert "too short for a label" in reasons.why(short)
     kept = rules.little(made(run_id="quickstart-20260304T000000-0001"))
     assert kept.mark == "kept"
     run = made(run_id="quickstart-20260304T000000-0002")
@@ -118,7 +119,7 @@ def test_published_numbers_without_the_defects_of_their_method_are_half_kept(mad
         )
     found = rules.sources(open_run(run.results, run.run_id))
     assert found.mark == "partly"
-    assert "no defects" in found.why
+    assert "no defects" in reasons.why(found)
 
 
 def test_every_report_of_an_experiment_marks_every_rule(made):

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchbook.analyse import limits, model, rules
+from benchbook.analyse import model, rules
 from benchbook.analyse.run import Run
-from benchbook.report import conclusion
+from benchbook.report import conclusion, limits, reasons
 from benchbook.report.charts import telemetry
 from benchbook.report.table import Table
 from benchbook.report.tables import cost, work
@@ -62,7 +62,9 @@ def test_a_check_that_is_optional_is_no_passed_one(made: Made) -> None:
     run = changed(made, f"UPDATE checks SET kind = 'optional' WHERE {FIRST}")
     passed, failed = (sum(counts) for counts in zip(*run.checks.values(), strict=True))
     assert (passed, failed) == (10, 0)
-    assert rules.same_work(run).why == "10 checks passed; 2 others count rows that the system may lose"
+    assert (
+        reasons.why(rules.same_work(run)) == "10 checks passed; 2 others count rows that the system may lose"
+    )
 
 
 def test_a_failed_check_is_not_a_passed_one(made: Made) -> None:
@@ -156,13 +158,15 @@ def test_the_workers_are_those_of_the_cell(made: Made) -> None:
         f"UPDATE levels SET factor = 'workers', level = '8' WHERE factor = 'storage' AND {own}",
         f"UPDATE measurements SET value = 8 * value WHERE metric = 'latency_mean' AND {own}",
     )
-    assert rules.little(run)[:2] == ("kept", "24 of 24 phases of trials agree")
+    found = rules.little(run)
+    assert (found.mark, reasons.why(found)) == ("kept", "24 of 24 phases of trials agree")
 
 
 def test_open_loops_are_not_judged_by_littles_law(made: Made) -> None:
     slower = "UPDATE measurements SET value = 9 * value WHERE metric = 'latency_mean' AND phase = 'groupby'"
     run = changed(made, slower, *measured("groupby", "offered_per_second", dict.fromkeys(range(6), 10.0)))
-    assert rules.little(run)[:2] == ("kept", "18 of 18 phases of trials agree")
+    found = rules.little(run)
+    assert (found.mark, reasons.why(found)) == ("kept", "18 of 18 phases of trials agree")
 
 
 @pytest.mark.parametrize(("phase", "mark"), [("1-host-1-hr", "kept"), ("load", "not kept")])
@@ -174,7 +178,7 @@ def test_bytes_read_after_the_load_show_that_caches_were_cold(made: Made, phase:
 
 def test_a_phase_without_intervals_has_no_label(made: Made) -> None:
     run = changed(made, "DELETE FROM intervals WHERE phase = 'groupby' AND trial_id LIKE '%/0001'")
-    assert rules.outliers(run).why == "1 phases of trials have no label of their pace"
+    assert reasons.why(rules.outliers(run)) == "1 phases of trials have no label of their pace"
 
 
 def test_limits_name_the_worst_trial(made: Made) -> None:

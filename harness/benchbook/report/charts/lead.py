@@ -11,6 +11,7 @@ from benchbook.analyse.run import Run
 from benchbook.analyse.wording import label_words, listing
 from benchbook.declare.metric import describe
 from benchbook.measure.histogram import FEWEST_BEYOND
+from benchbook.report.reasons import text
 
 
 def title(
@@ -143,8 +144,8 @@ def caveat(run: Run, found: Sequence[Estimate]) -> str:
         )
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
         notes.append(f"A percentile is missing where fewer than {FEWEST_BEYOND} operations lie beyond it.")
-    busy = limits.busy_client(run)
-    notes += [one.sentence for one in busy if one.phase in phases][:1]
+    busy = [one for one in limits.busy_client(run) if one.facts["phase"] in phases]
+    notes += [f"{text(one)}." for one in busy[:1]]
     kinds = {run.embedded(one.cell.system) for one in found if one.points}
     if len(kinds) > 1 and found[0].unit != "B":
         notes.append(

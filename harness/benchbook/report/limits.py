@@ -1,0 +1,322 @@
+"""The limits of a run in sentences: what readers must know before they use its numbers."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from benchbook.analyse import comparison, looked, noise, order, quantity, scaled
+from benchbook.analyse.cells import labelled
+from benchbook.analyse.limits import brief, busy_client, label_counts, one_device, shared_cores
+from benchbook.analyse.model import FEW, Noise
+from benchbook.analyse.run import Run
+from benchbook.analyse.wording import listing
+from benchbook.declare.metric import describe
+from benchbook.report.reasons import text
+
+WAITED_SECONDS = 0.01
+"""Total time that a client's workers wait for the file of single operations before a limit reports it."""
+STOLEN = 0.01
+"""Share of time stolen by the hypervisor above which a limit reports it."""
+
+
+@functools.cache
+def limits(run: Run) -> tuple[str, ...]:
+    """Return what readers must know before they use the numbers of a run, one or two sentences each."""
+    return tuple(sentence for part in _PARTS for sentence in part(run))
+
+
+def _mixed(run: Run) -> list[str]:
+    return [f"As requested, this report combines trials of different work: {run.mixed}."] if run.mixed else []
+
+
+def _size(run: Run) -> list[str]:
+    profile = run.info["profile"]
+    if profile == "smoke":
+        return ["Profile smoke is for tests: its trials last seconds or less, so its numbers mean little."]
+    if short := scaled.of_run(run):
+        return [f"Profile {profile}, {text(short)}. Published numbers were measured at full size."]
+    return [f"Profile {profile}: systems may rank differently with other data sizes and queries."]
+
+
+def _trials(run: Run) -> list[str]:
+    # The report lists cells without valid trials elsewhere, among the gaps.
+    counts = [cell.ok for cell in labelled(run) if cell.ok]
+    found = []
+    if counts and min(counts) < 3:
+        found.append("Setups with fewer than 3 valid trials have no interval and no verdict.")
+    if counts and min(counts) < FEW:
+        found.append(
+            f"At least one setup has only {min(counts)} valid trials; intervals are dependable from {FEW} "
+            "trials on."
+        )
+    if judged := looks(run):
+        found.append(
+            f"{judged} The intervals of claims are widened for the repeated looks; other intervals on this page are "
+            "not."
+        )
+    beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
+    if beside:
+        found.append(f"{beside} trials ran while another run was in progress on the same machine.")
+    if run.info["finished_at"] is None:
+        found.append("The run is not finished.")
+    return found
+
+
+def looks(run: Run) -> str:
+    """Return how often the claims of a run were judged and why it ended; empty for a run without looks."""
+    made, taken = looked.design(run), looked.taken(run)
+    if made is None:
+        return ""
+    if not taken:
+        return f"The claims are not judged yet: that happens first after {made.first} blocks."
+    last = taken[-1]
+    number = sum(look["block"] >= made.first for look in taken)
+    times = "once" if number == 1 else f"{number} times"
+    after = f"after {last['block']} blocks (at most {made.maximum}), and its claims were judged {times}"
+    if last["stopped"] is None:
+        return f"The run continues {after}."
+    return f"The run ended {after}. Why it ended: {last['stopped']}."
+
+
+def _brief(run: Run) -> list[str]:
+    """Return the phases that lasted less than one second in some setup, and in how many."""
+    timed = run.query(
+        "SELECT p.phase FROM phases p JOIN trials t USING (trial_id) WHERE t.run_id = ? AND p.timed "
+        "AND p.workload IS NOT NULL GROUP BY p.phase ORDER BY min(p.position), p.phase"
+    )
+    named = []
+    for phase in timed["phase"]:
+        if found := brief(run, phase):
+            whole = sum(run.phase_seconds(cell, phase) is not None for cell in run.cells)
+            shortest = quantity.text(min(found.values()), "s")
+            named.append(f"the phase {phase} in {len(found)} of {whole} setups (the shortest: {shortest})")
+    if not named:
+        return []
+    return [
+        (
+            f"Shorter than one second: {', '.join(named)}. Pauses of milliseconds affect such phases strongly, so "
+            "claims on them stay undecided; charts mark them."
+        )
+    ]
+
+
+def _pace(run: Run) -> list[str]:
+    """Return the phases without a steady rate; all numbers include them."""
+    found = []
+    for phase, counts in label_counts(run).items():
+        for label, problem in (
+            ("drifting", "never became steady"),
+            ("warming", "was different at first and steady later"),
+        ):
+            if counts[label]:
+                found.append(
+                    f"In {counts[label]} of {counts.total()} valid trials, the rate of phase {phase} {problem}; all "
+                    "numbers include these trials."
+                )
+    return found
+
+
+def _embedded(run: Run) -> list[str]:
+    names = list(dict.fromkeys(cell.system for cell in labelled(run)))
+    inside = [run.title(name) for name in names if run.embedded(name)]
+    if not inside:
+        return []
+    verb = "run" if len(inside) > 1 else "runs"
+    found = [
+        (
+            f"{' and '.join(inside)} {verb} inside the client's process: their processor time and memory include the "
+            "client's, and no network transport is part of the numbers."
+        )
+    ]
+    if len(inside) < len(names):
+        found.append(
+            "Servers and embedded systems are not ranked together, because only servers' numbers include transport."
+        )
+    return found
+
+
+def _busy(run: Run) -> list[str]:
+    return [f"{text(one)}." for one in busy_client(run)]
+
+
+def _waited(run: Run) -> list[str]:
+    """Return the phases in which workers waited for the file of single operations."""
+    waits = {
+        phase: float(numbers.values.max()) for phase, numbers in run.phases_of("record_stall_seconds").items()
+    }
+    return [
+        f"Workers waited up to {quantity.number(value, 2)} s for the file of single operations in phase {phase}. "
+        "Without --record-operations, they would have done more operations."
+        for phase, value in waits.items()
+        if value > WAITED_SECONDS
+    ]
+
+
+UNCONTROLLED = {
+    "not controlled": "Checks of the machine that did not pass",
+    "unknown": "Checks of the machine that could not be made",
+}
+"""State of a check → start of the sentence that lists those in it."""
+
+
+def _machine(run: Run) -> list[str]:
+    found = []
+    stolen = run.phases_of("machine_steal_fraction").values()
+    steal = max((float(numbers.values.max()) for numbers in stolen), default=0.0)
+    if steal > STOLEN:
+        found.append(
+            f"The hypervisor stole up to {quantity.percent(steal)} of the machine's time during a phase."
+        )
+    controls = [one for one in run.fact_list("controls") if isinstance(one, dict)]
+    for state in ("not controlled", "unknown"):
+        if loose := [str(one.get("control")) for one in controls if one.get("state") == state]:
+            found.append(f"{UNCONTROLLED[state]}: {', '.join(loose)}.")
+    states = run.ok["cache_state"].drop_nulls().unique().sort().to_list()
+    if states:
+        found.append(f"Caches at the start of the timed phases: {', '.join(states)}.")
+    ratio = run.ok["data_to_memory"].max()
+    # A publication's own tools write their own data.
+    if isinstance(ratio, float) and ratio < 1 and not run.phases_having(lambda one: one.own_data):
+        found.append(
+            f"The data is {quantity.number(ratio, 2)} times as large as the memory, so it fits into caches."
+        )
+    return found
+
+
+def _shared(run: Run) -> list[str]:
+    return [f"{text(one)}." for one in shared_cores(run)]
+
+
+def _disks(run: Run) -> list[str]:
+    return [f"{text(one)}." for one in one_device(run)]
+
+
+def _listening(run: Run) -> list[str]:
+    """Return the systems that other machines could reach during the measurement."""
+    held = (
+        "SELECT t.system FROM checks c JOIN trials t USING (trial_id) WHERE t.run_id = ? AND t.status = 'ok' "
+        "AND c.kind = 'listening' AND c.found <> '0' GROUP BY t.system ORDER BY min(t.\"index\")"
+    )
+    declared = run.systems
+    return [
+        f"{run.title(name)} listened on addresses that other machines can reach: "
+        f"{declared.get(name, {}).get('listens_beyond') or 'its declaration gives no reason'}."
+        for name in run.query(held)["system"]
+    ]
+
+
+def _elsewhere(run: Run) -> list[str]:
+    """Return what was not measured, and the largest difference between the clocks of several machines."""
+    reasons: dict[str, set[str]] = {}
+    apart = 0.0
+    different = run.ok.select("unmeasured", "placement").unique(maintain_order=True)
+    for unmeasured, placement in different.iter_rows():
+        for metric, reason in (json.loads(unmeasured) if unmeasured else {}).items():
+            reasons.setdefault(reason, set()).add(metric)
+        for client in json.loads(placement)["clients"] if placement else ():
+            apart = max(apart, abs(client["clock_offset_seconds"]) + client["clock_error_seconds"])
+    found = [f"Not measured: {', '.join(sorted(names))}, because {why}." for why, names in reasons.items()]
+    if apart:
+        found.append(f"Clients ran on other machines whose clocks differed by at most {1000 * apart:.3g} ms.")
+    return found
+
+
+def _order(run: Run) -> list[str]:
+    found = order.of_run(run)
+    if found is None or not found.present or found.factor is None:
+        return []
+    return [
+        (
+            f"Each later position in a block changed the throughput by {100 * (found.factor - 1):+.1f} % "
+            f"(95 % CI {100 * ((found.low or 0) - 1):+.1f} to {100 * ((found.high or 0) - 1):+.1f} %)."
+        )
+    ]
+
+
+def _compared(run: Run) -> set[tuple[str, str]]:
+    """Return the (phase, metric) pairs that a run or its claims compare."""
+    claimed = {(one.get("phase"), one.get("metric")) for one in run.declared.get("claims") or []}
+    return {*comparison.metrics(run), *claimed}
+
+
+def _noise(run: Run) -> list[str]:
+    if comparison.baseline(run) is None:
+        return []
+    systems = sorted({cell.system for cell in run.cells})
+    held = {
+        pair: one
+        for pair in sorted(_compared(run) & noise.known(run).keys())
+        if (one := noise.of(run, pair, *systems)) is not None
+    }
+    if not held:
+        return [
+            "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
+        ]
+    runs = ", ".join(sorted({name for one in held.values() for name in one.runs}))
+    counted, beyond = _differ(held)
+    counted = f"Systems were compared with themselves in {runs}. {counted}"
+    if not beyond:
+        return [f"{counted} No number differs by more than chance, so no interval is wider for it."]
+    return [
+        f"{counted} {beyond} Such a difference widens the intervals of its metric, for the systems that it was seen in."
+    ]
+
+
+def itself(run: Run) -> str:
+    """Return what an A/A run found: how many of its ratios exclude 1, and whether that is more than chance.
+
+    It is about the numbers that the experiment's claims and comparisons use; empty if none has an interval.
+    """
+    by_pair: dict[tuple[str, str], list[noise.Itself]] = {}
+    for ratio in noise.measured(run, _compared(run) & {*run.pairs()}):
+        by_pair.setdefault((ratio.phase, ratio.metric), []).append(ratio)
+    found = {pair: one for pair, held in by_pair.items() if (one := noise.between(held)) is not None}
+    if not found:
+        return ""
+    counted, beyond = _differ(found)
+    systems = sorted({run.title(cell.system) for cell in run.cells})
+    who = f"{listing(systems)} {'was' if len(systems) == 1 else 'were'} compared with "
+    who += "itself" if len(systems) == 1 else "themselves"
+    return (
+        f"{who}: every setup ran twice in each block, under the labels A and B. {counted} "
+        f"{beyond or 'No number differs by more than chance.'}"
+    )
+
+
+def _differ(held: Mapping[tuple[str, str], Noise]) -> tuple[str, str]:
+    """Return how many ratios of equal setups exclude 1, and by how much they differ beyond chance, or ""."""
+    apart, ratios = sum(one.apart for one in held.values()), sum(one.varying for one in held.values())
+    verb = "has" if apart <= 1 else "have"
+    counted = f"Of {ratios} ratios of equal setups, {apart or 'none'} {verb} a 95 % CI without 1 "
+    counted += "(5 % are expected by chance)."
+    pair, most = max(held.items(), key=lambda each: each[1].variance)
+    if not most.variance:
+        return counted, ""
+    words = f"{quantity.percent(most.factor - 1)} ({describe(pair[1]).title}, {pair[0]})"
+    return (
+        counted,
+        f"Beyond the scatter of their trials, two equal setups on this processor differ by up to {words}.",
+    )
+
+
+def _earlier(run: Run) -> list[str]:
+    """Count the earlier runs of the experiment: a run that is repeated until it pleases proves little."""
+    held = [
+        one
+        for one in run.fact_list("earlier_runs")
+        if not one["against_itself"] and one["trials"] and one["machine"] in (None, run.machine)
+    ]
+    if not held:
+        return []
+    profiles = Counter(str(one["profile"]) for one in held)
+    named = ", ".join(f"{count} of profile {profile}" for profile, count in profiles.items())
+    return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
+
+
+_PARTS: tuple[Callable[[Run], list[str]], ...] = (
+    _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine,
+    _disks, _listening, _elsewhere, _order, _noise, _earlier,
+)  # fmt: skip
