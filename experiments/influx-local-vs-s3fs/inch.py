@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
 TABLE = "m0"
-"""Table of the tool, and of benchload's generator of the same name."""
+"""Table of the tool, and of the generator of the same name."""
 
 
 class InchOptions(SeriesOptions):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
 TABLE = "ctr"
-"""Table of the tool, and of benchload's generator of the same name."""
+"""Table of the tool, and of the generator of the same name."""
 
 MOST_TICKS = 600_000
 """One tick per second for a week: more than any server writes into every series."""

@@ -1,4 +1,4 @@
-"""The workloads of this experiment alone: those of the published tools inch and influx-stress, in benchload."""
+"""The workloads of this experiment alone: those of the published tools inch and influx-stress, in its own client."""
 
 from __future__ import annotations
 

@@ -22,8 +22,6 @@ import (
 type calibrateCommand struct {
 	Devops Calibrate[devopsFlags] `cmd:"" help:"Load telemetry of hosts into a null server."`
 	IoT    Calibrate[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks into a null server."`
-	Inch   Calibrate[inchFlags]   `cmd:"" help:"Load the points of the tool inch into a null server."`
-	Stress Calibrate[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress into a null server."`
 }
 
 // Help describes all of them.

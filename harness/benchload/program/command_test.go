@@ -71,7 +71,7 @@ func TestMistakesEndWithTwo(t *testing.T) {
 	for arguments, word := range map[string]string{
 		"":                       "needs one of generate, load, ",
 		"genrate":                `did you mean "generate"`,
-		"generate":               "generate needs one of devops, iot, frames, join-frames, hits, inch, stress, blob;",
+		"generate":               "generate needs one of devops, iot, frames, join-frames, hits, blob;",
 		"generate devop":         `did you mean "devops"`,
 		"generate devops":        "--end",
 		"generate DATASET --x 1": "--x",

@@ -1,9 +1,7 @@
 package program
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"benchbook/benchload/command"
@@ -12,7 +10,6 @@ import (
 	"benchbook/benchload/dataset/frames"
 	"benchbook/benchload/dataset/hits"
 	"benchbook/benchload/dataset/iot"
-	"benchbook/benchload/dataset/series"
 )
 
 // DatasetFlags are the flags of one kind of dataset that consists of ticks, series and
@@ -29,71 +26,26 @@ type DatasetFlags interface {
 // devopsFlags are those of the dataset devops.
 type devopsFlags struct {
 	Fleet
-	clockFlags
+	Clock
 }
 
 func (devopsFlags) Kind() string { return "devops" }
 
-func (f devopsFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
+func (f devopsFlags) Extent() (dataset.Extent, error) { return f.Clocked(f.Clock, tablesOf[f.Kind()]) }
 
 func (devopsFlags) Generator(e dataset.Extent) dataset.Generator { return devops.New(e) }
 
 // iotFlags are those of the dataset iot.
 type iotFlags struct {
 	Fleet
-	clockFlags
+	Clock
 }
 
 func (iotFlags) Kind() string { return "iot" }
 
-func (f iotFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
+func (f iotFlags) Extent() (dataset.Extent, error) { return f.Clocked(f.Clock, tablesOf[f.Kind()]) }
 
 func (iotFlags) Generator(e dataset.Extent) dataset.Generator { return iot.New(e) }
-
-// stressFlags are those of the dataset stress.
-type stressFlags struct {
-	Fleet
-	clockFlags
-}
-
-func (stressFlags) Kind() string { return "stress" }
-
-func (f stressFlags) Extent() (dataset.Extent, error) { return f.clocked(f.clockFlags, f.Kind()) }
-
-func (stressFlags) Generator(e dataset.Extent) dataset.Generator { return series.NewStress(e) }
-
-// inchFlags are those of the dataset inch.
-type inchFlags struct {
-	Fleet
-	clockFlags
-	Tags   []int64 `required:"" range:"1:2147483647" placeholder:"N" help:"How many values each tag has. Every combination is a series, so --scale is the product."`
-	Fields int64   `default:"1" range:"1:1000" help:"Fields of a row."`
-}
-
-func (inchFlags) Kind() string { return "inch" }
-
-func (f inchFlags) Extent() (dataset.Extent, error) {
-	x, err := f.clocked(f.clockFlags, f.Kind())
-	if err != nil {
-		return x, err
-	}
-	product := int64(1)
-	for _, values := range f.Tags {
-		if product *= values; product > x.Scale {
-			break
-		}
-	}
-	if product != x.Scale {
-		return x, command.Mistakef("--tags %s has another number of combinations than --scale %d; make the product the scale.",
-			strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Tags), " ", ","), "[]"), x.Scale)
-	}
-	x.Tags, x.Fields = f.Tags, f.Fields
-	return x, nil
-}
-
-func (inchFlags) Generator(e dataset.Extent) dataset.Generator {
-	return series.NewInch(e, e.Tags, int(e.Fields))
-}
 
 // framesFlags are those of the dataset frames, whose rows are series with one tick.
 type framesFlags struct {
@@ -151,8 +103,8 @@ func (f hitsFlags) Extent() (dataset.Extent, error) {
 
 func (hitsFlags) Generator(e dataset.Extent) dataset.Generator { return hits.New(e) }
 
-// clockFlags are those of a dataset with a tick per interval.
-type clockFlags struct {
+// Clock are the flags of a dataset with a tick per interval.
+type Clock struct {
 	End      command.Instant `required:"" placeholder:"TIME" help:"When the dataset ends, exclusively."`
 	Interval time.Duration   `default:"10s" placeholder:"LENGTH" help:"The time from one tick to the next. Default: ${default}."`
 }
@@ -171,17 +123,17 @@ type Fleet struct {
 
 // tablesOf are the tables of each kind of dataset.
 var tablesOf = map[string][]string{
-	"devops": devops.TableNames(), "iot": iot.TableNames(), "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName}, "inch": {series.InchTable}, "stress": {series.StressTable},
+	"devops": devops.TableNames(), "iot": iot.TableNames(), "frames": {frames.TableName}, "join-frames": frames.JoinTableNames(), "hits": {hits.TableName},
 }
 
-// clocked is the extent of a dataset with a tick per interval.
-func (f *Fleet) clocked(clock clockFlags, kind string) (dataset.Extent, error) {
+// Clocked is the extent of a dataset with a tick per interval.
+func (f *Fleet) Clocked(clock Clock, tables []string) (dataset.Extent, error) {
 	x := dataset.Extent{End: int64(clock.End), Interval: int64(clock.Interval)}
-	err := f.Fill(&x, tablesOf[kind])
+	err := f.Fill(&x, tables)
 	return x, err
 }
 
-// fill adds the flags of every dataset to an extent and checks them against each other.
+// Fill adds the flags of every dataset to an extent and checks them against each other.
 func (f *Fleet) Fill(x *dataset.Extent, tables []string) error {
 	x.Seed, x.Scale, x.Start = f.Seed, f.Scale, int64(f.Start)
 	x.WindowStart, x.WindowEnd = x.Start, x.End

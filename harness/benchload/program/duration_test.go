@@ -21,7 +21,7 @@ import (
 // sends, and ends well.
 func TestALoadForATimeGoesOnPastItsDataset(t *testing.T) {
 	for _, dataset := range []string{
-		"stress --seed 1 --scale 10 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:02Z --interval 1s",
+		"devops --seed 1 --scale 1 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:02Z --interval 1s",
 		trucks,
 	} {
 		server, at := nullServing(t)

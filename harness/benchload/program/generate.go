@@ -23,8 +23,6 @@ type generateCommand struct {
 	Frames Generate[framesFlags] `cmd:"" help:"Write the table of the group-by questions of the db-benchmark."`
 	Joins  Generate[joinFlags]   `cmd:"" name:"join-frames" help:"Write the four tables of the join questions of the db-benchmark."`
 	Hits   Generate[hitsFlags]   `cmd:"" help:"Write the table of ClickBench: page views with 105 columns."`
-	Inch   Generate[inchFlags]   `cmd:"" help:"Write the points of the tool inch: every combination of tags."`
-	Stress Generate[stressFlags] `cmd:"" help:"Write the points of the tool influx-stress."`
 	Blob   generateBlobs         `cmd:"" help:"Write small objects, each as a frame: a line with its key and size, its bytes, a line end."`
 }
 

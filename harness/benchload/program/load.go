@@ -19,8 +19,6 @@ import (
 type loadCommand struct {
 	Devops Load[devopsFlags] `cmd:"" help:"Load telemetry of hosts."`
 	IoT    Load[iotFlags]    `cmd:"" name:"iot" help:"Load telemetry of trucks."`
-	Inch   Load[inchFlags]   `cmd:"" help:"Load the points of the tool inch."`
-	Stress Load[stressFlags] `cmd:"" help:"Load the points of the tool influx-stress."`
 }
 
 // Help describes all of them.

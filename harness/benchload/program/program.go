@@ -35,7 +35,7 @@ type commands struct {
 // helpNames are the lists of names in help texts.
 func helpNames() map[string]string {
 	var tables []string
-	for _, kind := range []string{"devops", "iot", "frames", "join-frames", "hits", "inch", "stress"} {
+	for _, kind := range []string{"devops", "iot", "frames", "join-frames", "hits"} {
 		tables = append(tables, strings.Join(tablesOf[kind], ", ")+" of "+kind)
 	}
 	return map[string]string{
