@@ -32,7 +32,7 @@ from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine
 from benchbook.declare.level import Setting, amount, listed, natural, same
-from benchbook.declare.published import PublishedRatio, ratios
+from benchbook.declare.published import PublishedRatio, Row, ratios
 from benchbook.errors import RequestError, command
 
 FEWEST_ANSWERS = 20
@@ -153,12 +153,22 @@ def _of_run(
                 f"Name another run; `{command('list runs')}` shows them.",
             )
         work = same_work.of_run(run)
-        own = run.results / "runs" / run.run_id / "declared" / "published"
-        held = own if own.is_dir() else published or root() / "datasets" / "published"
+        held = _numbers(run) or published or root() / "datasets" / "published"
         return tuple(
             judge(claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine, groups)
             for claim in claims
         )
+
+
+def _numbers(run: Run) -> Path | dict[str, list[Row]] | None:
+    """Return the published numbers as they were for a run; None for one that kept none.
+
+    Older runs have them in a folder alone, which results on object storage lack.
+    """
+    if (held := run.facts("declared").get("published")) is not None:
+        return dict(held)
+    own = run.results / "runs" / run.run_id / "declared" / "published"
+    return own if own.is_dir() else None
 
 
 @functools.cache

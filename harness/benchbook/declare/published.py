@@ -239,10 +239,11 @@ class Selection:
 FOLDER = Path("datasets") / "published"
 
 
-def ratios(claim: Claim, folder: Path) -> list[PublishedRatio]:
+def ratios(claim: Claim, files: Path | Mapping[str, list[Row]]) -> list[PublishedRatio]:
     """Return the published ratios of a claim, one for each of its cells; empty if it has no published number.
 
-    ``folder`` holds the CSV files. Raises RequestError that names the claim, the file and the wrong column.
+    ``files`` is the folder of the CSV files, or their rows by name. Raises RequestError that names the claim, the file
+    and the wrong column.
     """
     stated = claim.published
     if stated is None:
@@ -253,7 +254,8 @@ def ratios(claim: Claim, folder: Path) -> list[PublishedRatio]:
         return [PublishedRatio({}, stated.of / stated.over, stated.of, stated.over, stated.unit)]
     try:
         if stated.file is not None:
-            return Selection(claim, stated, read(folder, stated.file)).ratios()
+            held = read(files, stated.file) if isinstance(files, Path) else files[stated.file]
+            return Selection(claim, stated, held).ratios()
         return _cells(claim, stated)
     except RequestError as error:
         raise RequestError(f'claims "{claim.id}": {error.message}', error.hint) from None

@@ -119,7 +119,11 @@ def _declared(context: Context) -> dict[str, Any]:
         for name in context.plan.systems()
     }
     experiment = context.catalogue.experiment(context.plan.experiment).model_dump(mode="json")
-    return {"systems": systems, "experiment": experiment}
+    numbers = {
+        name: published.read(context.catalogue.published, name)
+        for name in published.files(context.catalogue.experiment(context.plan.experiment).claims)
+    }
+    return {"systems": systems, "experiment": experiment, "published": numbers}
 
 
 def check_same(context: Context, before: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
+from benchbook.declare import published
 from benchbook.errors import RequestError
+from benchbook.record import database
 from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, FROM_FILE, INFLUX, MANY, OTHER, judge, only, table, twice
 from tests.claims import measured_run
@@ -126,7 +129,11 @@ def test_every_reason_is_a_sentence_without_a_stop(tmp_path: Path) -> None:
         assert not re.search(r"\.$|  |None|nan", sentence(one.reasons))
 
 
-def test_a_claim_is_judged_by_the_numbers_that_were_published_when_the_run_began(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", ["in its record", "in its folder"])
+def test_a_claim_is_judged_by_the_numbers_that_were_published_when_the_run_began(
+    tmp_path: Path, kept: str
+) -> None:
+    """Older runs kept them in their folder alone, which results on object storage do not have."""
     declared = measured_run.experiment("cnos-vs-influx", claims=[{**BASE, **FROM_FILE}])
     measured_run.write(
         tmp_path, "run-1", MANY["factors"], lambda levels, block: {("load", "rows_per_second"): table(levels)},
@@ -135,9 +142,17 @@ def test_a_claim_is_judged_by_the_numbers_that_were_published_when_the_run_began
     today = tmp_path / "today"
     today.mkdir()
     text = (measured_run.PUBLISHED / "cnos-vs-influx.csv").read_text()
-    then = tmp_path / "runs" / "run-1" / "declared" / "published"
-    then.mkdir(parents=True)
-    (then / "cnos-vs-influx.csv").write_text(text)
+    if kept == "in its folder":
+        then = tmp_path / "runs" / "run-1" / "declared" / "published"
+        then.mkdir(parents=True)
+        (then / "cnos-vs-influx.csv").write_text(text)
+    else:
+        file = tmp_path / "runs" / "run-1" / "run.json"
+        stated = json.loads(file.read_text())
+        rows = published.read(measured_run.PUBLISHED, "cnos-vs-influx.csv")
+        stated["declared"]["published"] = {"cnos-vs-influx.csv": rows}
+        file.write_text(json.dumps(stated))
+        database.rebuild(tmp_path)
     (today / "cnos-vs-influx.csv").write_text(text.replace(",25000,", ",1000,").replace(",60000,", ",1000,"))
     assert (today / "cnos-vs-influx.csv").read_text() != text
     [found] = claims.judge_run(tmp_path, "run-1", today)
