@@ -111,6 +111,8 @@ SHARED = (
     Metric("disk_wal_bytes", "B", "lower", "Bytes on disk: write-ahead log", brief="log on disk"),
     Metric("start_seconds", "s", "lower", "Time until the system answered", measured_in=TRIAL),
     Metric("overhead_fraction", "1", "lower", "The harness's own share of the trial", measured_in=TRIAL),
+    Metric("other_cpu_fraction", "1", "lower", "Share of the processor time that other programs used",
+           measured_in=TRIAL),
     Metric("limited_memory_peak_bytes", "B", "lower", "Peak memory under the limit"),
     Metric("limited_memory_kills", "1", "lower", "Processes killed at the memory limit"),
     Metric("limited_throttled_seconds", "s", "lower", "Time throttled by the processor limit"),

@@ -14,7 +14,7 @@ from benchbook.host.cgroup import cgroup
 from benchbook.host.conditions import load, pressure, steal, timekeeping
 from benchbook.host.filesystem import filesystem
 from benchbook.host.hardware import cpu, flags, memory, numa, swap
-from benchbook.host.reading import Facts, Tree, Unreadable, program_output, read_fact, readable
+from benchbook.host.reading import Facts, Tree, Unreadable, fact, program_output, read_fact, readable
 
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
@@ -205,3 +205,18 @@ def facts(data_folder: Path, tree: Tree | None = None) -> Facts:
     found: Facts = {topic: read_fact(read, tree) for topic, read in TOPICS.items()}
     found["filesystem"] = read_fact(filesystem, data_folder, tree)
     return found
+
+
+SETTINGS = (
+    "machine.boot", "kernel.release", "cpu.usable_cores", "cpu.governor", "cpu.turbo", "cpu.smt",
+    "memory.transparent_huge_pages", "swap.total_bytes", "cgroup.cpu_limit_cores", "cgroup.cpuset_cores",
+    "cgroup.memory_limit_bytes",
+)  # fmt: skip
+"""Facts that somebody may change between two trials of a run, and that change what is measured."""
+
+
+def settings(tree: Tree | None = None) -> Facts:
+    """Return the readable facts among ``SETTINGS`` as they are now: path of the fact → value."""
+    tree = tree or Tree()
+    found = {topic: read_fact(TOPICS[topic], tree) for topic in {one.partition(".")[0] for one in SETTINGS}}
+    return {path: value for path in SETTINGS if readable(value := fact(found, path))}

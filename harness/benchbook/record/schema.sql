@@ -63,7 +63,7 @@ CREATE TABLE trials (
     cache_state VARCHAR,            -- Caches at the start: cold, warm, or lukewarm (not permitted to drop them, or some data stayed).
     data_to_memory DOUBLE,          -- Bytes of the dataset over bytes of memory of the machine, 1.
     storage_facts VARCHAR,          -- The storage's file system, mount, options and programs, JSON.
-    load_before VARCHAR,            -- Load of the machine before the trial, JSON.
+    load_before VARCHAR,            -- Load of the machine before the trial, and its settings that may change, JSON.
     confinement VARCHAR,            -- Limits of the system; cores of server and client, and why they share cores or not, JSON.
     unmeasured VARCHAR,             -- Metrics that could not be measured, each with the reason, JSON.
     placement VARCHAR               -- Machines of server and clients, and their clock offsets, JSON; NULL on one machine.

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from benchbook.analyse import comparison, looked, noise, order, quantity, scaled
+from benchbook.analyse import changed, comparison, looked, noise, order, quantity, scaled
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.limits import brief, busy_client, label_counts, one_device, shared_cores
 from benchbook.analyse.model import FEW, Noise
@@ -20,6 +20,24 @@ WAITED_SECONDS = 0.01
 """Total time that a client's workers wait for the file of single operations before a limit reports it."""
 STOLEN = 0.01
 """Share of time stolen by the hypervisor above which a limit reports it."""
+
+
+MOST_STRETCHES = 4
+"""Stretches of trials that a sentence names; it counts more."""
+SETTINGS = {
+    "machine.boot": "boot of the machine",
+    "kernel.release": "kernel",
+    "cpu.usable_cores": "number of usable cores",
+    "cpu.governor": "frequency governor",
+    "cpu.turbo": "turbo",
+    "cpu.smt": "SMT",
+    "memory.transparent_huge_pages": "transparent huge pages",
+    "swap.total_bytes": "swap in bytes",
+    "cgroup.cpu_limit_cores": "CPU quota in cores",
+    "cgroup.cpuset_cores": "number of cores of the control group",
+    "cgroup.memory_limit_bytes": "memory limit in bytes",
+}
+"""Setting that a trial records → its name in a sentence."""
 
 
 @functools.cache
@@ -316,7 +334,46 @@ def _earlier(run: Run) -> list[str]:
     return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
 
 
+def _changed(run: Run) -> list[str]:
+    """Return the settings of the machine that changed during the run, and in which trials."""
+    found = []
+    for name, stretches in changed.settings(run).items():
+        title = SETTINGS.get(name, name)
+        if len(stretches) > MOST_STRETCHES:
+            values = ", ".join(dict.fromkeys(_setting(one.value) for one in stretches))
+            found.append(f"The {title} changed {len(stretches) - 1} times during the run, among: {values}.")
+        else:
+            said = [f"{_setting(one.value)} in {_numbers(one)}" for one in stretches]
+            found.append(f"The {title} changed during the run: {', '.join(said)}.")
+    return found
+
+
+def _others(run: Run) -> list[str]:
+    """Return how much of the processor time other programs used, if that was much, and in which trials."""
+    shares = changed.others(run)
+    busy = [share for _, share in shares if share > changed.DISTURBED]
+    if not busy:
+        return []
+    calm = [share for _, share in shares if share <= changed.DISTURBED]
+    stretches = changed.stretches((number, share > changed.DISTURBED) for number, share in shares)
+    named = [_numbers(one) for one in stretches if one.value]
+    where = f" ({', '.join(named)})" if len(named) <= MOST_STRETCHES else ""
+    rest = f"; in the others at most {quantity.percent(max(calm))}" if calm else ""
+    used = dict.fromkeys(quantity.percent(one) for one in (min(busy), max(busy)))
+    trials = f"{len(busy)} of {len(shares)} valid trials"
+    return [f"Other programs used {' to '.join(used)} of the processor time in {trials}{where}{rest}."]
+
+
+def _setting(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _numbers(one: changed.Stretch) -> str:
+    """Return the numbers of trials as ``show RUN/0006`` takes them."""
+    return f"trial {one.first:04}" if one.first == one.last else f"trials {one.first:04} to {one.last:04}"
+
+
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
-    _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine,
+    _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine, _changed, _others,
     _disks, _listening, _elsewhere, _order, _noise, _earlier,
 )  # fmt: skip

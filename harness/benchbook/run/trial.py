@@ -18,7 +18,7 @@ from typing import Any
 
 from benchbook.declare.experiment import limits
 from benchbook.errors import BenchbookError, RequestError, TrialFailed, TrialInvalid, Unavailable, command
-from benchbook.host import conditions, exhausted, hardware
+from benchbook.host import conditions, exhausted, facts, hardware
 from benchbook.host.texts import shortened
 from benchbook.measure.measurement import Measurement
 from benchbook.measure.sampler import OVERHEAD, Telemetry
@@ -29,7 +29,7 @@ from benchbook.process.output import TooMuchOutput
 from benchbook.process.sandbox import launching
 from benchbook.record import trial_record
 from benchbook.record.folder import FULL_OR_FORBIDDEN
-from benchbook.run import long_logs, watchdog
+from benchbook.run import long_logs, others, watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import EventFile, Findings, Timeline, require_kept
@@ -63,6 +63,8 @@ class TrialRun:
         found = context.programs[planned.program]
         self.running = isinstance(found, Program) and found.url is not None
         """True if the server is already running, so that much of it cannot be measured."""
+        self.contained = isinstance(found, Program) and found.image is not None
+        """True if the engine's daemon starts the server, so that it is no descendant of this process."""
         self.limits = limits(planned.levels)
         self.confined: Confined | None = None
         self.storage_work: StorageWork | None = None
@@ -85,8 +87,8 @@ class TrialRun:
 
     def _run(self) -> trial_record.Trial:
         started_at = datetime.now(UTC)
-        load_before = conditions.current_load()
-        began = conditions.mark()
+        load_before = {**conditions.current_load(), "settings": facts.settings()}
+        began, used = conditions.mark(), others.used()
         status: trial_record.Status = "ok"
         reason: str | None = None
         try:
@@ -114,10 +116,20 @@ class TrialRun:
                 raise  # the harness writes only into the results folder
             self._require_installation()
             status, reason = "failed", self._defect(error)
+        self._note_others(used)
         jumped = conditions.jumped(began)
         if jumped and status == "ok":
             status, reason = "invalid", jumped
         return record_of(self, status, reason, started_at, load_before)
+
+    def _note_others(self, begin: others.Used | None) -> None:
+        """Record the share of the processor time that others used; what a running server used is unknown."""
+        if self.running or self.telemetry is None:
+            return
+        phases = self.telemetry.summary().values() if self.contained else ()
+        found = others.share(begin, others.used(), sum(one["server_cpu_seconds"] or 0.0 for one in phases))
+        if found is not None:
+            self.findings.measurements.append(Measurement("trial", "other_cpu_fraction", found))
 
     def _defect(self, error: Exception) -> str:
         """Return why an unforeseen error ended the trial; raise RequestError if the machine lacks something.
@@ -330,7 +342,7 @@ def record_of(
     status: trial_record.Status,
     reason: str | None,
     started_at: datetime,
-    load_before: dict[str, float],
+    load_before: dict[str, Any],
 ) -> trial_record.Trial:
     """Return the record of a trial that ends now, with the metrics that the harness measures for every trial."""
     planned, plan, found, timeline = trial.planned, trial.context.plan, trial.findings, trial.timeline
