@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 Kind = Literal[
-    "rows", "values", "points", "acknowledged", "optional", "answers", "reads", "objects", "exhausted", "limits",
-    "listening", "other",
+    "rows", "values", "points", "acknowledged", "optional", "answers", "timed", "reads", "objects", "exhausted",
+    "limits", "listening", "other",
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

@@ -167,7 +167,7 @@ CREATE TABLE errors (
 -- What was checked outside the timed phases.
 CREATE TABLE checks (
     trial_id VARCHAR NOT NULL,  -- Trial the row belongs to: <run_id>/<NNNN>.
-    kind VARCHAR NOT NULL,      -- rows, values, points, acknowledged, optional, answers, reads, objects, exhausted, limits, listening or other.
+    kind VARCHAR NOT NULL,      -- rows, values, points, acknowledged, optional, answers, timed, reads, objects, exhausted, limits, listening or other.
     name VARCHAR NOT NULL,      -- What was checked, for readers.
     expected VARCHAR,           -- What should have been found, JSON.
     found VARCHAR,              -- What was found, JSON.

@@ -16,6 +16,7 @@ from typing import IO
 from benchbook.declare.dataset import Digested
 from benchbook.errors import TrialFailed, TrialInvalid
 from benchbook.host.texts import shortened
+from benchbook.measure.answered import Seen, compared
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.sampler import OVERHEAD
 from benchbook.record.check import Kind
@@ -98,6 +99,8 @@ class PhaseEvents:
     intervals: list[Event] = field(default_factory=list)
     """Without histograms, which are in the file."""
     answers: int = 0
+    answered: list[Seen] = field(default_factory=list)
+    """Digests of answers, which are compared and not kept in a file."""
 
 
 class EventFile:
@@ -135,8 +138,11 @@ class EventFile:
         for event in events:
             if self._hang:
                 self._hang.heard()
-            self._write(phase, event)
             kind = event.get("type")
+            if kind == "answered":
+                taken.answered += event["answers"]
+                continue
+            self._write(phase, event)
             if kind == "interval":
                 self._report_rate(event)
                 taken.intervals.append({key: value for key, value in event.items() if key != "histogram"})
@@ -214,6 +220,8 @@ class Findings:
     """Bytes that a load with a duration sent; None: those of the dataset."""
     cache_states: dict[str, str] = field(default_factory=dict)
     """Phase → warm, cold or lukewarm, for phases that request a cache state."""
+    timed_answers: dict[str, list[Seen]] = field(default_factory=dict)
+    """Phase → digests of the answers that were timed."""
 
     def keep_errors(self, phase: str, events: list[Event]) -> None:
         """Keep the error events of a phase, with the server's messages."""
@@ -302,6 +310,11 @@ class Findings:
         """Record that a phase ended before its duration because no object was left; its rates are over its time."""
         name = f"objects left after {phase}, which ended before its duration of {seconds:g} s"
         self._checked("exhausted", name, 0, 0, ok=True)
+
+    def check_timed_answers(self, phase: str, checked: list[Seen]) -> None:
+        """Check that the answers while a phase was timed are those that the system gives untimed."""
+        number, equal = compared(self.timed_answers.get(phase, ()), checked)
+        self.check("timed", f"timed answers of {phase} that are as checked", number, equal)
 
     def note_listening(self, beyond: int) -> None:
         """Record the number of addresses, beyond loopback and the configured host, on which the system listens."""

@@ -74,6 +74,7 @@ class BenchloadClient:
         command += ["--workers", str(request.workers), "--warmup", str(request.warmup)]
         if request.answers is not None:
             command += ["--answers", "--limit", str(request.answers)]
+            command += ["--also", ",".join(map(str, request.also))] if request.also else []
         command += [*lasting(request.lasts_seconds), *_arriving(request)]
         command += ["--timeout", f"{request.timeout_seconds:g}s"]
         command += recorded(request.record)

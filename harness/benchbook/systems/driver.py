@@ -164,7 +164,9 @@ class QueryRequest:
     lasts_seconds: float | None = None
     """If set: queries begin for so long, again with the first after the last."""
     answers: int | None = None
-    """If set, emit one untimed ``answer`` event for each of the first N queries of each type."""
+    """If set, emit one untimed ``answer`` event for each of the first N queries of each type, and their digests."""
+    also: tuple[int, ...] = ()
+    """With ``answers``, ids of queries that are asked only for the digests of their answers."""
     rate: float = 0.0
     """Queries per second of an open loop; 0 for a closed loop."""
     arrivals: str = "constant"

@@ -197,6 +197,7 @@ class WorkerClient:
             warmup=request.warmup,
             lasts_seconds=request.lasts_seconds,
             answers=request.answers,
+            also=request.also,
             operations=_path(request.record),
             timeout_seconds=request.timeout_seconds,
         )

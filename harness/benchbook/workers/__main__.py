@@ -102,7 +102,8 @@ class Worker:
                 lasts = request.get("lasts_seconds")
                 query(engine, watchdog, queries, warmup, timeout, self._program, self.emit, kept, lasts)
         else:
-            answers(engine, watchdog, queries, int(request["answers"]), timeout, self._program, self.emit)
+            limit, also = int(request["answers"]), frozenset(request.get("also") or ())
+            answers(engine, watchdog, queries, limit, also, timeout, self._program, self.emit)
         return {}
 
     def _perform(self, request: Request) -> dict[str, Any]:

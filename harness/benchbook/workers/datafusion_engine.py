@@ -43,6 +43,9 @@ class DataFusion(Frames):
     def joined(self, left: str, right: str, join: Join) -> list[pa.RecordBatch]:  # noqa: ARG002 - SQL names both
         return self._asked(join.sql(), left)
 
+    def height(self, answer: list[pa.RecordBatch]) -> int:
+        return sum(batch.num_rows for batch in answer)
+
     def arrow(self, answer: list[pa.RecordBatch]) -> pa.Table:
         """Join the batches of an answer, whose schemas may differ in whether nulls are allowed."""
         import pyarrow as pa

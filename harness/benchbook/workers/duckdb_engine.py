@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from benchbook.declare.level import Setting
-from benchbook.workers.engine import Count, Found, Reader, Row, Specification
+from benchbook.workers.engine import Count, Found, Large, Reader, Row, Specification
 from benchbook.workers.query import Dialect, quoted, render
 from benchbook.workers.questions import converted, declared, of_table, sets
 
@@ -77,7 +77,7 @@ class DuckDB:
         if questions:
             name = f"answer_{next(self._numbers)}"
             statement = questions.statement(specification, "duckdb")
-            self._connection.execute(f"CREATE TEMP TABLE {name} AS {statement}")
+            made = self._connection.execute(f"CREATE TEMP TABLE {name} AS {statement}").fetchone()
 
             def found() -> list[Row]:
                 # Every release has fetch_arrow_table, although newer ones call it deprecated.
@@ -85,7 +85,7 @@ class DuckDB:
                 return questions.compared(specification.form, answer)
 
             weakref.finalize(found, self._connection.execute, f"DROP TABLE {name}").atexit = False
-            return found
+            return Large(made[0] if made else 0, found)
         text, parameters = render(specification, self.dialect)
         return self._connection.execute(text, parameters).fetchall()
 

@@ -58,8 +58,23 @@ class StreamBrokenError(Exception):
 Row = tuple[int, str | None, float | int | str | None]
 """One row of an answer: start of the bucket in ns, host if grouped by host, value. For ``hits``, one value of a row:
 number of the row, column, value."""
-Found = list[Row] | Callable[[], list[Row]]
-"""The rows of an answer; or a function, called untimed, that condenses a large answer into rows to compare."""
+
+
+@dataclass(frozen=True)
+class Large:
+    """A large answer. Called, untimed, it condenses itself into rows to compare."""
+
+    rows: int
+    """Number of its rows."""
+    condense: Callable[[], list[Row]]
+
+    def __call__(self) -> list[Row]:
+        """Return the rows to compare."""
+        return self.condense()
+
+
+Found = list[Row] | Large
+"""The rows of an answer, or a large one."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
 ENGINES = ("duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "postgresql")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from benchbook.workers.engine import Count, Engine, FailedError, Found, Row, Specification
+from benchbook.workers.engine import Count, Engine, FailedError, Found, Large, Row, Specification
 from benchbook.workers.questions import QuestionSet, converted
 
 if TYPE_CHECKING:
@@ -180,6 +180,10 @@ class Frames(Engine):
     def arrow(self, answer: Any) -> pa.Table:
         """Return an answer as an Arrow table."""
 
+    def height(self, answer: Any) -> int:
+        """Return the number of rows of an answer."""
+        return len(answer)
+
     def version(self) -> str:
         return str(self.library.__version__)
 
@@ -218,7 +222,7 @@ class Frames(Engine):
             answer = question(self._frames[TABLE])
         else:
             raise FailedError(f"data frames answer only the questions of frames, not {specification.type}")
-        return lambda: condensed(specification.form, self.arrow(answer))
+        return Large(self.height(answer), lambda: condensed(specification.form, self.arrow(answer)))
 
     def count(self) -> dict[str, Count]:
         return {name: self.counted(frame) for name, frame in self._frames.items()}

@@ -7,12 +7,13 @@ import itertools
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.workers.engine import Engine, FailedError, Row, Specification, Watchdog
+from benchbook.workers.digest import Seen
+from benchbook.workers.engine import Engine, FailedError, Large, Row, Specification, Watchdog
 from benchbook.workers.recorder import Emit, Operations, Recorder, error, event
 
 AGGREGATES = {"max": "max", "mean": "avg"}
@@ -118,18 +119,19 @@ def query(
     An operation lasts until its whole answer has been fetched. Raises FailedError after the summary when a
     timed query failed.
     """
-    specifications = queries.specifications
+    specifications, seen = queries.specifications, Seen()
     count = None if lasts_seconds else len(specifications)
     emit(_start("query", program, count) | {"warmup": warmup, "loop": "closed"})
     if warmup:
         warm = Recorder(emit, "warmup", kept)
         again = itertools.islice(itertools.cycle(specifications), warmup)
-        _run(engine, watchdog, again, timeout_seconds, warm)
+        _run(engine, watchdog, again, timeout_seconds, warm, seen)
         warm.stop()
     recorder = Recorder(emit, "query", kept, lasts_seconds)
     cycled = itertools.cycle(specifications) if lasts_seconds else specifications
-    refusal = _run(engine, watchdog, cycled, timeout_seconds, recorder)
+    refusal = _run(engine, watchdog, cycled, timeout_seconds, recorder, seen)
     summary = recorder.stop() | {"digest": queries.digest}
+    emit(seen.event())
     emit(event("summary", workload="query", **summary))
     if refusal is not None:
         raise FailedError(refusal)
@@ -140,20 +142,25 @@ def answers(
     watchdog: Watchdog,
     queries: QuerySet,
     limit: int,
+    also: Collection[int],
     timeout_seconds: float,
     program: str,
     emit: Emit,
 ) -> None:
-    """Emit the answers to the first ``limit`` queries of each type, untimed."""
-    asked = _first_of_each_type(queries.specifications, limit)
+    """Emit the answers to the first ``limit`` queries of each type, untimed, and the digests of these and others.
+
+    ``also`` has the ids of the others.
+    """
+    first = _first_of_each_type(queries.specifications, limit)
+    asked = [*first, *(one for one in queries.specifications if one.id in also and one not in first)]
     emit(_start("answers", program, len(asked)))
-    recorder = Recorder(lambda _: None, "query")
+    recorder, seen = Recorder(lambda _: None, "query"), Seen()
     refusal = None
-    for one in asked:
+    for place, one in enumerate(asked):
         try:
             with watchdog.within(timeout_seconds):
                 found = engine.query(replace(one, compared=True))
-            rows = found() if callable(found) else found
+            rows = found() if isinstance(found, Large) else found
         except Exception as failure:
             refusal = str(failure)
             recorder.failed(watchdog.kind(), refusal)
@@ -161,8 +168,11 @@ def answers(
             continue
         now_ns = time.perf_counter_ns()
         recorder.done(now_ns, now_ns)
+        seen.add(one, found)
         columns = ["time_ns", "host", "value"]
-        emit(event("answer", id=one.id, query_type=one.type, columns=columns, rows=normalised(rows)))
+        if place < len(first):
+            emit(event("answer", id=one.id, query_type=one.type, columns=columns, rows=normalised(rows)))
+    emit(seen.event())
     summary = recorder.stop() | {"digest": queries.digest}
     emit(event("summary", workload="answers", **summary))
     if refusal is not None:
@@ -180,6 +190,7 @@ def _run(
     specifications: Iterable[Specification],
     timeout_seconds: float,
     recorder: Recorder,
+    seen: Seen,
 ) -> str | None:
     """Return the error of the last query that failed, or None."""
     refusal = None
@@ -195,6 +206,7 @@ def _run(
             recorder.failed(watchdog.kind(), refusal, began_ns=began_ns)
         else:
             recorder.done(began_ns, time.perf_counter_ns())
+            seen.add(one, found)
             del found  # only now: to free a large answer takes time
     return refusal
 

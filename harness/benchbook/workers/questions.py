@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from benchbook.workers.engine import Count, Engine, FailedError, Found, Row, Specification
+from benchbook.workers.engine import Count, Engine, FailedError, Found, Large, Row, Specification
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,7 @@ class QuestionSet:
     ) -> Found:
         """Ask a question through ``run``, which returns all rows."""
         answer = run(self.statement(specification, dialect))
-        return lambda: self.compared(specification.form, answer)
+        return Large(len(answer), lambda: self.compared(specification.form, answer))
 
     def statement(self, specification: Specification, dialect: str) -> str:
         """Return a question in a dialect; raise FailedError if it has no text there."""

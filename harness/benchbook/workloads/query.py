@@ -13,6 +13,7 @@ from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
 from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
+from benchbook.measure.answered import suspects
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
 from benchbook.measure.rate import to_last_answer
@@ -98,11 +99,11 @@ def request(options: QueryOptions, queries: Path) -> QueryRequest:
     )
 
 
-def answers_request(options: QueryOptions, queries: Path) -> QueryRequest:
-    """Return the request for untimed answers."""
+def answers_request(options: QueryOptions, queries: Path, also: tuple[int, ...] = ()) -> QueryRequest:
+    """Return the request for untimed answers; ``also`` has the ids of queries of which only digests are wanted."""
     from benchbook.systems.driver import QueryRequest
 
-    return QueryRequest(queries=queries, timeout_seconds=seconds(options.timeout), answers=ANSWERS)
+    return QueryRequest(queries=queries, timeout_seconds=seconds(options.timeout), answers=ANSWERS, also=also)
 
 
 def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Measurement]:
@@ -148,6 +149,7 @@ def run(steps: Steps, phase: str, options: QueryOptions) -> None:
         taken = steps.events.take(phase, steps.client.query(asked))
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
+    steps.findings.timed_answers[phase] = taken.answered
     steps.findings.measurements += measurements(phase, summary, taken.histograms)
     steps.findings.client_cpu(phase, summary)
     cached = steps.storage.cached_bytes()
@@ -157,13 +159,15 @@ def run(steps: Steps, phase: str, options: QueryOptions) -> None:
         steps.findings.measurements.append(Measurement(phase, "data_bytes", float(data)))
 
 
-def keep_answers(steps: Steps, _: str, options: QueryOptions) -> None:
-    """Store the answers to the first queries of the type."""
-    asked = answers_request(options, query_set(steps.context, steps.dataset, options))
+def keep_answers(steps: Steps, phase: str, options: QueryOptions) -> None:
+    """Store the answers to the first queries of the type, and check what was answered while the phase was timed."""
+    also = suspects(steps.findings.timed_answers.get(phase, ()), ANSWERS)
+    asked = answers_request(options, query_set(steps.context, steps.dataset, options), also)
     taken = steps.events.take("answers", steps.client.query(asked))
     steps.findings.keep_errors("answers", taken.errors)
     kept = min(ANSWERS, options.different)
     steps.findings.check("answers", f"answers kept of {options.type}", kept, taken.answers)
+    steps.findings.check_timed_answers(phase, taken.answered)
 
 
 def alone(context: Context, _: Dataset) -> list[Alone]:

@@ -90,8 +90,9 @@ func (w *Workload) Run(work *drive.Work, operations ...string) (summary event.Su
 	return work.Run(w.Console.Context, run)
 }
 
-// Ask asks questions, first some without a clock, and writes the events.
-func (w *Workload) Ask(work *drive.Work, warmup int64, digest string) error {
+// Ask asks questions, first some without a clock, and writes the events; answered
+// returns what was answered.
+func (w *Workload) Ask(work *drive.Work, warmup int64, digest string, answered func() event.Answered) error {
 	w.Begin()
 	if warmup > 0 {
 		warm := *work
@@ -104,6 +105,7 @@ func (w *Workload) Ask(work *drive.Work, warmup int64, digest string) error {
 	if err != nil {
 		return err
 	}
+	w.Events.Answered(answered())
 	summary.Digest = &digest
 	return w.Finish(summary, summary.Errors > 0)
 }

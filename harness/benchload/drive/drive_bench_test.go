@@ -10,6 +10,7 @@ import (
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
 	"benchbook/benchload/query"
+	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target/null"
 )
 
@@ -33,7 +34,7 @@ func BenchmarkQueries(b *testing.B) {
 
 func benchmarkQueries(b *testing.B, file *measure.Operations) {
 	run := measure.NewRun(event.NewWriter(io.Discard), 2, false, "query").Keep(file)
-	work := query.Work([][]byte{[]byte("q")}, null.Null{}, drive.Pace{Workers: 2, Operations: int64(b.N)})
+	work := query.Work([][]byte{[]byte("q")}, query.NewSeen(make([]spec.Query, 1)), null.Null{}, drive.Pace{Workers: 2, Operations: int64(b.N)})
 	b.ReportAllocs()
 	b.ResetTimer()
 	if _, _, err := work.Run(context.Background(), run); err != nil {

@@ -14,6 +14,7 @@ import (
 	"benchbook/benchload/event"
 	"benchbook/benchload/measure"
 	"benchbook/benchload/query"
+	"benchbook/benchload/query/spec"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/influx"
 	"benchbook/benchload/target/wire"
@@ -46,7 +47,7 @@ func driven(t *testing.T, tested target.Target, queries int, pace drive.Pace) (e
 	}
 	var out bytes.Buffer
 	run := measure.NewRun(event.NewWriter(&out), pace.Workers, pace.Rate > 0, "query")
-	summary, _, err := query.Work(texts, tested, pace).Run(context.Background(), run)
+	summary, _, err := query.Work(texts, query.NewSeen(make([]spec.Query, queries)), tested, pace).Run(context.Background(), run)
 	if err != nil {
 		t.Fatal(err)
 	}

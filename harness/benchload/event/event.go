@@ -84,6 +84,28 @@ type Answer struct {
 	Rows      [][]any  `json:"rows"`
 }
 
+// Answered is a summary of the answers to each query.
+type Answered struct {
+	Head
+	Answers []Seen `json:"answers"`
+}
+
+// Seen is how many answers to a query had one digest.
+type Seen struct {
+	ID      int64 `json:"id"`
+	Answers int64 `json:"answers"`
+	Digest
+}
+
+// Digest sums up an answer, whatever the order of its rows. Numbers is -1 for all digests
+// of a query that has too many different ones.
+type Digest struct {
+	Numbers int64   `json:"numbers"`
+	Exact   uint64  `json:"exact,string"` // of words and large whole numbers
+	Sum     float64 `json:"sum"`          // of the other numbers
+	Size    float64 `json:"size"`         // the sum of their absolute values
+}
+
 // Checked is the result of reading all objects back.
 type Checked struct {
 	Head
@@ -173,6 +195,9 @@ func (w *Writer) Error(e Error) { e.Head = head("error"); w.write(e) }
 
 // Answer writes an answer.
 func (w *Writer) Answer(e Answer) { e.Head = head("answer"); w.write(e) }
+
+// Answered writes a summary of answers.
+func (w *Writer) Answered(e Answered) { e.Head = head("answered"); w.write(e) }
 
 // Summary writes a summary.
 func (w *Writer) Summary(e Summary) { e.Head = head("summary"); w.write(e) }

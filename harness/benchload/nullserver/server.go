@@ -14,7 +14,7 @@ import (
 )
 
 // fixedAnswer is what a query gets: one bucket of one series.
-const fixedAnswer = `{"results":[{"statement_id":0,"series":[{"name":"cpu","columns":["time","max"],"values":[[1451606400000000000,50.5]]}]}]}` + "\n"
+const fixedAnswer = `{"results":[{"statement_id":0,"series":[{"name":"cpu","columns":["time","max"],"values":[["2016-01-01T00:00:00Z",50.5]]}]}]}` + "\n"
 
 // emptyAnswer is what a statement about the database gets.
 const emptyAnswer = `{"results":[{"statement_id":0}]}` + "\n"

@@ -48,7 +48,7 @@ func (k *Calibrate[D]) Run(c *command.Console) error {
 	var queries []spec.Query
 	var digest string
 	if k.Queries != "" {
-		if queries, digest, err = readQueries(k.Queries, 0); err != nil {
+		if queries, digest, err = readQueries(k.Queries); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,8 @@ func (k *Calibrate[D]) Run(c *command.Console) error {
 	w := command.NewWorkload(c, event.Start{
 		Workload: "calibrate-query", Target: tested.Name(), Workers: k.Workers, Loop: "closed", Operations: int64(len(texts)),
 	})
-	return w.Ask(query.Work(texts, tested, pace), 0, digest)
+	seen := query.NewSeen(queries)
+	return w.Ask(query.Work(texts, seen, tested, pace), 0, digest, seen.Event)
 }
 
 // startNullServer starts the server as a separate process, so that its CPU time does

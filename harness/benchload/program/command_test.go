@@ -168,8 +168,14 @@ func TestADatasetIsLoadedAndAsked(t *testing.T) {
 	if operations["warmup"] != 5 || operations["query"] != 40 {
 		t.Errorf("the intervals count %v", operations)
 	}
-	if code, lines, _, _ = run(t, words("query --answers --limit 2 --queries "+path+tested)...); code != 0 || len(lines) != 6 || lines[1]["type"] != "answer" {
-		t.Errorf("the answers end with %d: %v", code, lines)
+	if code, lines, _, _ = run(t, words("query --answers --limit 2 --also 3,30 --queries "+path+tested)...); code != 0 || len(lines) != 7 || lines[1]["type"] != "answer" {
+		t.Fatalf("the answers end with %d: %v", code, lines)
+	}
+	if digests := lines[5]["answers"].([]any); lines[5]["type"] != "answered" || len(digests) != 6 {
+		t.Errorf("the digests are %v", lines[5])
+	}
+	if code, _, _, notes := run(t, words("query --also 3 --queries "+path+tested)...); code != 2 || !strings.Contains(notes, "--also is for --answers") {
+		t.Errorf("--also alone ends with %d: %s", code, notes)
 	}
 }
 

@@ -1,7 +1,9 @@
 package program
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -31,8 +33,34 @@ func TestADatabaseThatDoesNotExistScoresNothing(t *testing.T) {
 	if code != 1 || summary["operations"] != 0.0 || summary["operations_per_second"] != 0.0 || summary["errors"] != 10.0 {
 		t.Errorf("it ends with %d: %v", code, summary)
 	}
-	if failure := lines[len(lines)-2]; failure["kind"] != "answer" || !strings.Contains(failure["message"].(string), "database not found") {
+	if failure := lines[len(lines)-3]; failure["kind"] != "answer" || !strings.Contains(failure["message"].(string), "database not found") {
 		t.Errorf("the failure is %v", failure)
+	}
+}
+
+func TestTimedAnswersAreCountedByWhatIsInThem(t *testing.T) {
+	// Every fourth answer lacks its rows.
+	number := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		rows := `{"series":[{"values":[["2016-01-01T00:00:00Z",1.5]]}]}`
+		if number++; number%4 == 0 {
+			rows = `{"statement_id":0}`
+		}
+		_, _ = io.WriteString(w, `{"results":[`+rows+`]}`)
+	}))
+	t.Cleanup(server.Close)
+	code, lines, summary := asked(t, server.URL, "")
+	if code != 0 || summary["operations"] != 10.0 {
+		t.Fatalf("it ends with %d: %v", code, summary)
+	}
+	whole := 0.0
+	for _, one := range lines[len(lines)-2]["answers"].([]any) {
+		if one := one.(map[string]any); one["sum"] == 2016.0+1+1+1.5 {
+			whole += one["answers"].(float64)
+		}
+	}
+	if whole != 8 {
+		t.Errorf("%v answers are whole, want 8: %v", whole, lines[len(lines)-2])
 	}
 }
 

@@ -16,10 +16,11 @@ import (
 type queryCommand struct {
 	targetFlags
 	command.Pace
-	Queries string `required:"" placeholder:"FILE" help:"The queries, as benchload queries writes them."`
-	Warmup  int64  `default:"0" placeholder:"N" help:"Queries to ask before the clock starts; their operation is warmup."`
-	Answers bool   `help:"Write the rows of each answer instead of measuring."`
-	Limit   int64  `range:"1:" placeholder:"N" help:"Ask only this number of queries of each type."`
+	Queries string  `required:"" placeholder:"FILE" help:"The queries, as benchload queries writes them."`
+	Warmup  int64   `default:"0" placeholder:"N" help:"Queries to ask before the clock starts; their operation is warmup."`
+	Answers bool    `help:"Write the rows of each answer instead of measuring."`
+	Limit   int64   `range:"1:" placeholder:"N" help:"Ask only this number of queries of each type."`
+	Also    []int64 `placeholder:"ID,…" help:"With --answers, also ask the queries with these ids, and write only the digests of their answers."`
 }
 
 // Help describes it.
@@ -38,12 +39,16 @@ func (q *queryCommand) Run(c *command.Console) error {
 	if err != nil {
 		return err
 	}
-	queries, digest, err := readQueries(q.Queries, q.Limit)
+	all, digest, err := readQueries(q.Queries)
 	if err != nil {
 		return err
 	}
+	queries := spec.Limit(all, q.Limit)
 	if q.Answers {
-		return writeAnswers(c, tested, queries, digest)
+		return writeAnswers(c, tested, queries, spec.Others(all, queries, q.Also), digest)
+	}
+	if len(q.Also) > 0 {
+		return command.Mistakef("--also is for --answers; add it, or leave --also out.")
 	}
 	texts, err := textsOf(tested, queries)
 	if err != nil {
@@ -58,11 +63,12 @@ func (q *queryCommand) Run(c *command.Console) error {
 		return err
 	}
 	defer w.Close()
-	return w.Ask(query.Work(texts, tested, pace), q.Warmup, digest)
+	seen := query.NewSeen(queries)
+	return w.Ask(query.Work(texts, seen, tested, pace), q.Warmup, digest, seen.Event)
 }
 
 // readQueries reads the file of queries.
-func readQueries(path string, limit int64) ([]spec.Query, string, error) {
+func readQueries(path string) ([]spec.Query, string, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, "", command.Mistakef("--queries cannot be opened: %s; make it with benchload queries.", err)
@@ -72,7 +78,7 @@ func readQueries(path string, limit int64) ([]spec.Query, string, error) {
 	if err != nil {
 		return nil, "", command.Mistakef("--queries %s: %s.", path, err)
 	}
-	if queries = spec.Limit(queries, limit); len(queries) == 0 {
+	if len(queries) == 0 {
 		return nil, "", command.Mistakef("--queries %s has no queries; make it with benchload queries.", path)
 	}
 	return queries, digest, nil
@@ -82,7 +88,7 @@ func readQueries(path string, limit int64) ([]spec.Query, string, error) {
 func textsOf(tested target.Target, queries []spec.Query) ([][]byte, error) {
 	texts := make([][]byte, len(queries))
 	for i, query := range queries {
-		text, err := tested.Text(query, false)
+		text, err := tested.Text(query)
 		if err != nil {
 			return nil, fmt.Errorf("cannot ask query %d: %w", query.ID, err)
 		}
@@ -91,12 +97,12 @@ func textsOf(tested target.Target, queries []spec.Query) ([][]byte, error) {
 	return texts, nil
 }
 
-// writeAnswers asks each query once and writes the rows of its answer.
-func writeAnswers(c *command.Console, tested target.Target, queries []spec.Query, digest string) error {
-	w := command.NewWorkload(c, event.Start{Workload: "answers", Target: tested.Name(), Workers: 1, Operations: int64(len(queries))})
+// writeAnswers asks each query once and writes the rows of its answer, and digests of all.
+func writeAnswers(c *command.Console, tested target.Target, queries, also []spec.Query, digest string) error {
+	w := command.NewWorkload(c, event.Start{Workload: "answers", Target: tested.Name(), Workers: 1, Operations: int64(len(queries) + len(also))})
 	w.Begin()
 	begun := time.Now()
-	asked, failed := query.Answers(c.Context, queries, tested, w.Events)
+	asked, failed := query.Answers(c.Context, queries, also, tested, w.Events)
 	return w.Finish(event.Summary{
 		DurationNS: int64(time.Since(begun)), Operations: asked - failed, Errors: failed, Bottleneck: "server", Digest: &digest,
 	}, failed > 0)

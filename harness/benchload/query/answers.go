@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"benchbook/benchload/event"
@@ -17,8 +18,9 @@ var columns = []string{"time_ns", "host", "value"}
 const unreachable = 3
 
 // Answers asks each query once, unmeasured, and writes the rows of its answer in the
-// order of (host, time). It returns how many queries were asked and failed.
-func Answers(ctx context.Context, queries []spec.Query, t target.Target, events *event.Writer) (asked, failed int64) {
+// order of (host, time); of the queries in also it writes only the digest of the answer.
+// It returns how many queries were asked and failed.
+func Answers(ctx context.Context, queries, also []spec.Query, t target.Target, events *event.Writer) (asked, failed int64) {
 	client, err := t.Connect()
 	if err != nil {
 		events.Error(system.AsFailure(err).Event())
@@ -26,16 +28,22 @@ func Answers(ctx context.Context, queries []spec.Query, t target.Target, events 
 	}
 	defer client.Close()
 	defer context.AfterFunc(ctx, client.Interrupt)()
+	all := append(slices.Clone(queries), also...)
+	seen := NewSeen(all)
+	defer func() { events.Answered(seen.Event()) }()
 	missed := 0
-	for _, query := range queries {
+	for place, query := range all {
 		if ctx.Err() != nil || missed == unreachable {
 			return asked, failed
 		}
 		asked++
-		rows, failure := answerOf(t, client, query)
+		body, rows, failure := answerOf(t, client, query)
 		if failure == nil {
 			missed = 0
-			events.Answer(event.Answer{ID: query.ID, QueryType: query.Type, Columns: columns, Rows: normalise(query, rows)})
+			seen.add(place, body)
+			if place < len(queries) {
+				events.Answer(event.Answer{ID: query.ID, QueryType: query.Type, Columns: columns, Rows: normalise(query, rows)})
+			}
 			continue
 		}
 		failed++
@@ -48,20 +56,20 @@ func Answers(ctx context.Context, queries []spec.Query, t target.Target, events 
 }
 
 // answerOf asks one query and reads its rows.
-func answerOf(t target.Target, client target.Conn, query spec.Query) ([]target.Row, *system.Failure) {
-	text, err := t.Text(query, true)
+func answerOf(t target.Target, client target.Conn, query spec.Query) ([]byte, []target.Row, *system.Failure) {
+	text, err := t.Text(query)
 	if err != nil {
-		return nil, system.AsFailure(err)
+		return nil, nil, system.AsFailure(err)
 	}
 	answer, err := client.Query(text)
 	if err != nil {
-		return nil, system.AsFailure(err)
+		return nil, nil, system.AsFailure(err)
 	}
 	rows, err := t.Rows(query, answer.Body)
 	if err != nil {
-		return nil, &system.Failure{Kind: system.BadAnswer, Message: err.Error()}
+		return nil, nil, &system.Failure{Kind: system.BadAnswer, Message: err.Error()}
 	}
-	return rows, nil
+	return answer.Body, rows, nil
 }
 
 // normalise sorts the rows and gives them their columns.

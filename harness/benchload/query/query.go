@@ -8,13 +8,14 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Work asks these queries, again from the first after the last if the pace has more operations.
-func Work(texts [][]byte, t target.Target, pace drive.Pace) *drive.Work {
+// Work asks these queries, again from the first after the last if the pace has more operations,
+// and keeps digests of their answers.
+func Work(texts [][]byte, seen *Seen, t target.Target, pace drive.Pace) *drive.Work {
 	if pace.Operations == 0 && pace.Duration == 0 {
 		pace.Operations = int64(len(texts))
 	}
 	return &drive.Work{
-		Client: drive.Clients(t, func(conn target.Conn, _ int) drive.Client { return &client{Conn: conn, texts: texts} }),
+		Client: drive.Clients(t, func(conn target.Conn, _ int) drive.Client { return &client{Conn: conn, texts: texts, seen: seen} }),
 		Pace:   pace, Rule: drive.Rule{KeepGoing: true},
 	}
 }
@@ -23,22 +24,24 @@ func Work(texts [][]byte, t target.Target, pace drive.Pace) *drive.Work {
 type client struct {
 	target.Conn
 	texts [][]byte
-	text  []byte
+	seen  *Seen
+	place int // of the query
 }
 
 // Next chooses the query.
 func (c *client) Next(number int64) bool {
-	c.text = c.texts[number%int64(len(c.texts))]
+	c.place = int(number % int64(len(c.texts)))
 	return true
 }
 
-// Do asks the query.
+// Do asks the query. Its answer is read after it has ended, so in no latency.
 func (c *client) Do() (drive.Result, error) {
-	answer, err := c.Query(c.text)
+	answer, err := c.Query(c.texts[c.place])
 	if err != nil {
 		return drive.Result{}, err
 	}
-	return drive.Result{Counts: measure.Counts{Rows: answer.Rows, Bytes: answer.Bytes, WireBytes: answer.Bytes}, Ended: answer.Done}, nil
+	values := c.seen.add(c.place, answer.Body).Numbers
+	return drive.Result{Counts: measure.Counts{Values: values, Bytes: answer.Bytes, WireBytes: answer.Bytes}, Ended: answer.Done}, nil
 }
 
 // Ended does nothing.

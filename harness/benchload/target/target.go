@@ -22,7 +22,6 @@ type Batch struct {
 type Answer struct {
 	Body  []byte    // valid until the next operation of the client
 	Bytes int64     // of the body
-	Rows  int64     // of the answer, where the client counts them
 	Done  time.Time // when its last byte was read
 }
 
@@ -48,9 +47,8 @@ type Target interface {
 	system.System[Conn]
 	// Holds reports whether the database holds data already. It may create the database.
 	Holds() (bool, error)
-	// Text turns a query into what a client sends; rows asks for an answer that
-	// Rows can read.
-	Text(query spec.Query, rows bool) ([]byte, error)
+	// Text turns a query into what a client sends.
+	Text(query spec.Query) ([]byte, error)
 	// Rows reads the rows out of the body of an answer.
 	Rows(query spec.Query, body []byte) ([]Row, error)
 }

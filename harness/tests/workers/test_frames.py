@@ -11,7 +11,7 @@ import pytest
 
 from benchbook.analyse.answers import Answer, compare
 from benchbook.workers import frames, query
-from benchbook.workers.engine import Count, FailedError, Specification, Watchdog, open_engine
+from benchbook.workers.engine import Count, FailedError, Large, Specification, Watchdog, open_engine
 
 ROWS = 2000
 QUESTION = Specification(0, "q1", "x", "", "", 0, (), 0, 1, group_by_host=False, form="q1")
@@ -211,7 +211,7 @@ def test_an_answer_is_freed_after_its_time(monkeypatch):
                 return []
 
             answers.append(weakref.ref(answer))
-            return answer
+            return Large(0, answer)
 
     monkeypatch.setattr(query.Recorder, "done", lambda *_: kept.append(answers[-1]() is not None))
     watchdog = Watchdog(lambda: None)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.measure.answered import compared
+
 HARNESS = Path(__file__).resolve().parents[2]
 
 
@@ -100,16 +102,22 @@ def test_a_whole_trial(worker, load, tmp_path, name):
         ("histogram", "warmup"),
         ("interval", "query"),
         ("histogram", "query"),
+        ("answered", None),
         ("summary", None),
         ("reply", None),
     ]
-    assert (events[2]["count"], events[4]["count"], events[5]["operations"]) == (8, 6, 6)
+    assert (events[2]["count"], events[4]["count"], events[6]["operations"]) == (8, 6, 6)
 
-    events = worker("query", **queries(tmp_path) | {"answers": 2})
-    assert [one["type"] for one in events] == ["start", "answer", "answer", "summary", "reply"]
+    timed = events[5]["answers"]
+    assert [(one["id"], one["answers"]) for one in timed] == [(0, 3), (1, 3), *((n, 2) for n in range(2, 6))]
+
+    events = worker("query", **queries(tmp_path) | {"answers": 2, "also": [1, 4]})
+    assert [one["type"] for one in events] == ["start", "answer", "answer", "answered", "summary", "reply"]
+    assert [one["id"] for one in events[3]["answers"]] == [0, 1, 4]
+    assert compared(timed, events[3]["answers"]) == (8, 8)
     assert events[1]["columns"] == ["time_ns", "host", "value"]
     assert [row[2] for row in events[1]["rows"]] == [9.0, 19.0, 29.0, 39.0, 49.0]
-    assert len(events[3]["digest"]) == 64
+    assert len(events[4]["digest"]) == 64
 
 
 def test_a_refused_batch_ends_the_load_with_the_engines_words(worker, load, tmp_path):

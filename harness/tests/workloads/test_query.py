@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from benchbook.errors import TrialInvalid
 from benchbook.measure.operations import latency
+from benchbook.run.findings import EventFile, Findings, Timeline
 from benchbook.workloads import query
 
 
@@ -64,3 +69,62 @@ def test_queries_of_the_warm_up_count_in_no_number() -> None:
     values = {one.metric: one.value for one in query.measurements("q", summary, held)}
     assert (values["queries"], values["queries_per_second"]) == (4, 2)
     assert values["latency_p50"] == pytest.approx(0.002, rel=0.01)
+
+
+class Lying:
+    """A client of a server whose answers lack their rows while it is timed."""
+
+    def __init__(self, timed: list[int]) -> None:
+        self.timed = timed
+        self.asked: list[Any] = []
+
+    def query(self, request: Any) -> Iterator[dict[str, Any]]:
+        self.asked.append(request)
+        if request.answers is None:
+            yield {"type": "answered", "answers": [digest(query, n) for query, n in enumerate(self.timed)]}
+            yield {"type": "summary", "operations": len(self.timed), "duration_ns": 10**9}
+            return
+        for _ in range(request.answers):
+            yield {"type": "answer"}
+        checked = sorted({*range(request.answers), *request.also})
+        yield {"type": "answered", "answers": [digest(query, 60) for query in checked]}
+
+
+def digest(query: int, numbers: int) -> dict[str, Any]:
+    return {"id": query, "answers": 1, "numbers": numbers, "exact": "0", "sum": 0.0, "size": 0.0}
+
+
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timed: list[int]) -> tuple[Findings, Lying]:
+    client, options = Lying(timed), query.QueryOptions(type="1-host-1-hr")
+    monkeypatch.setattr(query, "query_set", lambda *_: tmp_path / "queries")
+    storage = SimpleNamespace(cached_bytes=lambda: None, bytes=lambda: 0)
+    steps: Any = SimpleNamespace(
+        context=None, dataset=None, client=client, storage=storage, findings=Findings(), timeline=Timeline(),
+        events=EventFile(tmp_path, lambda rate, unit: None), operations=lambda _: None,
+    )  # fmt: skip
+    query.run(steps, "q", options)
+    query.keep_answers(steps, "q", options)
+    return steps.findings, client
+
+
+def test_a_server_that_answers_nothing_while_it_is_timed_makes_the_trial_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings, _ = asked(tmp_path, monkeypatch, [0] * 100)
+    with pytest.raises(TrialInvalid, match="timed answers of q that are as checked: expected 40, found 0"):
+        findings.require_whole()
+
+
+def test_one_empty_answer_among_many_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    findings, client = asked(tmp_path, monkeypatch, [60] * 77 + [0] + [60] * 22)
+    assert client.asked[-1].also[0] == 77
+    with pytest.raises(TrialInvalid, match="expected 40, found 39"):
+        findings.require_whole()
+
+
+def test_a_server_that_answers_the_same_timed_and_untimed_is_valid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings, _ = asked(tmp_path, monkeypatch, [60] * 100)
+    findings.require_whole()
+    assert ("timed", 40, 40) in [(one["kind"], one["expected"], one["found"]) for one in findings.checks]

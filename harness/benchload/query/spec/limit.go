@@ -1,5 +1,7 @@
 package spec
 
+import "slices"
+
 // Limit keeps the first queries of each type, in their order; all for zero.
 func Limit(queries []Query, each int64) []Query {
 	if each == 0 {
@@ -14,4 +16,16 @@ func Limit(queries []Query, each int64) []Query {
 		}
 	}
 	return kept
+}
+
+// Others returns the queries with these ids that are not among the chosen ones.
+func Others(queries, chosen []Query, ids []int64) []Query {
+	var others []Query
+	for _, q := range queries {
+		among := func(one Query) bool { return one.ID == q.ID }
+		if slices.Contains(ids, q.ID) && !slices.ContainsFunc(chosen, among) {
+			others = append(others, q)
+		}
+	}
+	return others
 }

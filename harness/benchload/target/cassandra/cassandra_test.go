@@ -23,11 +23,11 @@ func TestStatements(t *testing.T) {
 	}
 	q := spec.Query{Table: "cpu", Field: "a", Aggregate: "max", BucketNS: 60e9, Hosts: []string{"h1", "h2"}, StartNS: 1, EndNS: 2_000_000}
 	want := "-\n" + `SELECT hostname, floor("time", 60s), max("a") FROM "ks"."cpu" WHERE hostname IN ('h1', 'h2') AND "time" >= 1 AND "time" < 2 GROUP BY hostname, floor("time", 60s)`
-	if got, err := tested.Text(q, false); string(got) != want || err != nil {
+	if got, err := tested.Text(q); string(got) != want || err != nil {
 		t.Errorf("the query is\n%s\nwant\n%s (%v)", got, want, err)
 	}
 	q.Aggregate = "mean"
-	if _, err := tested.Text(q, false); err == nil {
+	if _, err := tested.Text(q); err == nil {
 		t.Error("a mean over partitions is rendered")
 	}
 }

@@ -19,7 +19,7 @@ const millisecond = 1_000_000
 // Text returns the query in CQL. Its groups are within one partition, so the answer
 // has a row for each host, of which the client takes the greatest where the query
 // is about all of its hosts.
-func (t *Cassandra) Text(query spec.Query, _ bool) ([]byte, error) {
+func (t *Cassandra) Text(query spec.Query) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for cassandra")
 	}

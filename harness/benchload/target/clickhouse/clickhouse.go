@@ -194,7 +194,7 @@ func (c *client) post(path string, body []byte) (target.Answer, error) {
 }
 
 // Text returns the query in SQL; the columns of its answer are time, host and value.
-func (t *ClickHouse) Text(query spec.Query, _ bool) ([]byte, error) {
+func (t *ClickHouse) Text(query spec.Query) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for clickhouse")
 	}

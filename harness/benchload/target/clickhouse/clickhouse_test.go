@@ -43,7 +43,7 @@ func TestStatement(t *testing.T) {
 	const want = "SELECT intDiv(`time`, 60000000000) * 60000000000 AS bucket, '', max(`usage_user`) FROM `db`.`cpu` " +
 		"WHERE hostname IN ('host_1') AND `time` >= 1 AND `time` < 2 GROUP BY bucket"
 	tested := &ClickHouse{database: "db"}
-	if got, err := tested.Text(q, false); string(got) != want || err != nil {
+	if got, err := tested.Text(q); string(got) != want || err != nil {
 		t.Errorf("the statement is\n%s\nwant\n%s (%v)", got, want, err)
 	}
 }

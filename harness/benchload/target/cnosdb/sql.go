@@ -11,8 +11,8 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Text returns the statement; rows or not, it is the same.
-func (t *CnosDB) Text(query spec.Query, _ bool) ([]byte, error) {
+// Text returns the statement.
+func (t *CnosDB) Text(query spec.Query) ([]byte, error) {
 	statement, err := Statement(query)
 	return []byte(statement), err
 }

@@ -79,7 +79,7 @@ func TestHoldsCountsDocuments(t *testing.T) {
 func TestASearchAsksForWholeMilliseconds(t *testing.T) {
 	tested := new(Elasticsearch)
 	text, err := tested.Text(spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "mean", BucketNS: 60e9,
-		Hosts: []string{"host_1"}, StartNS: 1_000_001, EndNS: 3_000_000, GroupByHost: true}, false)
+		Hosts: []string{"host_1"}, StartNS: 1_000_001, EndNS: 3_000_000, GroupByHost: true})
 	index, body, _ := strings.Cut(string(text), "\n")
 	if err != nil || index != "cpu" || !json.Valid([]byte(body)) {
 		t.Fatalf("the search is %s, error %v", text, err)

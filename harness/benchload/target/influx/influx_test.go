@@ -125,7 +125,7 @@ func TestStatementsAreThoseOfTheSuite(t *testing.T) {
 
 func TestRowsLeaveEmptyBucketsOut(t *testing.T) {
 	body := `{"results":[{"series":[{"name":"cpu","tags":{"hostname":"host_1"},"columns":["time","max"],` +
-		`"values":[[1451606400000000001,1.5],[1451606460000000000,null],[1451606520000000000,2]]}]}]}`
+		`"values":[["2016-01-01T00:00:00.000000001Z",1.5],["2016-01-01T00:01:00Z",null],["2016-01-01T00:02:00Z",2]]}]}]}`
 	rows, err := new(Influx).Rows(spec.Query{}, []byte(body))
 	if err != nil || len(rows) != 2 || rows[0] != (target.Row{TimeNS: 1451606400000000001, Host: "host_1", Value: 1.5}) {
 		t.Errorf("the rows are %+v, error %v", rows, err)
@@ -133,7 +133,7 @@ func TestRowsLeaveEmptyBucketsOut(t *testing.T) {
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add(`{"results":[{"series":[{"name":"cpu","columns":["time","max"],"values":[[1,2.5],[2,null]]}]}]}`)
+	f.Add(`{"results":[{"series":[{"name":"cpu","columns":["time","max"],"values":[["2016-01-01T00:00:00Z",2.5],["2016-01-01T00:01:00Z",null]]}]}]}`)
 	f.Add(`{"error":"x"}`)
 	f.Add(`{"results":[{"series":[{"values":[[1],["a","b"],[1e400,1]]}]}]}`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -12,14 +12,9 @@ import (
 	"benchbook/benchload/target"
 )
 
-// Text returns the path of the request for a query, as the suite asks it. With rows,
-// times come as nanoseconds instead of text.
-func (t *Influx) Text(query spec.Query, rows bool) ([]byte, error) {
-	values := url.Values{"db": {t.database}, "q": {Statement(query)}}
-	if rows {
-		values.Set("epoch", "ns")
-	}
-	return []byte("/query?" + values.Encode()), nil
+// Text returns the path of the request for a query, as the suite asks it.
+func (t *Influx) Text(query spec.Query) ([]byte, error) {
+	return []byte("/query?" + url.Values{"db": {t.database}, "q": {Statement(query)}}.Encode()), nil
 }
 
 // Statement returns the query in InfluxQL.
@@ -59,12 +54,12 @@ func bucket(ns int64) string {
 	return fmt.Sprintf("%dns", ns)
 }
 
-// Rows reads an answer whose times are nanoseconds. Buckets without a value are
-// left out: other systems do not have rows for them.
+// Rows reads an answer. Buckets without a value are left out: other systems do not have
+// rows for them.
 func (t *Influx) Rows(query spec.Query, body []byte) ([]target.Row, error) {
 	var a answer
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
-	decoder.UseNumber() // nanoseconds do not fit a float64
+	decoder.UseNumber()
 	if err := decoder.Decode(&a); err != nil {
 		return nil, fmt.Errorf("the answer is not JSON: %w", err)
 	}
@@ -100,18 +95,27 @@ func readRow(value []any) (target.Row, bool, error) {
 	if value[1] == nil {
 		return target.Row{}, false, nil
 	}
-	timeText, isTime := value[0].(json.Number)
 	number, isNumber := value[1].(json.Number)
-	if !isTime || !isNumber {
-		return target.Row{}, false, fmt.Errorf("a row of the answer is %v and not two numbers", value)
+	if !isNumber {
+		return target.Row{}, false, fmt.Errorf("a row of the answer is %v and not a time and a number", value)
 	}
-	ns, err := timeText.Int64()
+	ns, err := readMoment(value[0])
 	if err != nil {
-		return target.Row{}, false, fmt.Errorf("a row of the answer has the time %s: %w", timeText, err)
+		return target.Row{}, false, err
 	}
 	float, err := number.Float64()
 	if err != nil || math.IsNaN(float) {
 		return target.Row{}, false, fmt.Errorf("a row of the answer has the value %s", number)
 	}
 	return target.Row{TimeNS: ns, Value: float}, true, nil
+}
+
+// readMoment reads a time, which is text.
+func readMoment(value any) (int64, error) {
+	text, _ := value.(string)
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0, fmt.Errorf("a row of the answer has the time %v, which is not one of RFC 3339", value)
+	}
+	return at.UnixNano(), nil
 }

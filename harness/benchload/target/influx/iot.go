@@ -66,10 +66,9 @@ func iotRow(shape spec.Answer, keys string, columns []string, values []any) ([]t
 		if values[1+i] == nil {
 			continue
 		}
-		timeText, isTime := values[0].(json.Number)
 		number, isNumber := values[1+i].(json.Number)
-		if !isTime || !isNumber {
-			return nil, fmt.Errorf("a row of the answer is %v and not numbers", values)
+		if !isNumber {
+			return nil, fmt.Errorf("a row of the answer is %v and not a time and numbers", values)
 		}
 		row := target.Row{Host: shape.Column(keys, name)}
 		var err error
@@ -77,8 +76,8 @@ func iotRow(shape spec.Answer, keys string, columns []string, values []any) ([]t
 			return nil, fmt.Errorf("a row of the answer has the value %s", number)
 		}
 		if shape.Timed {
-			if row.TimeNS, err = timeText.Int64(); err != nil {
-				return nil, fmt.Errorf("a row of the answer has the time %s: %w", timeText, err)
+			if row.TimeNS, err = readMoment(values[0]); err != nil {
+				return nil, err
 			}
 		}
 		rows = append(rows, row)

@@ -35,12 +35,12 @@ func TestFormsAreAskedInInfluxQL(t *testing.T) {
 
 func TestRowsOfFormsHaveOneValueEach(t *testing.T) {
 	body := `{"results":[{"series":[{"name":"readings","tags":{"name":"truck_1"},"columns":["time","latitude","longitude"],` +
-		`"values":[[1640995200000000001,12.5,null]]}]}]}`
+		`"values":[["2022-01-01T00:00:00.000000001Z",12.5,null]]}]}]}`
 	rows, err := (&Influx{}).Rows(ask(spec.LastLoc), []byte(body))
 	if want := []target.Row{{TimeNS: 1640995200000000001, Host: "truck_1 latitude", Value: 12.5}}; err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("the rows are %+v, error %v", rows, err)
 	}
-	body = `{"results":[{"series":[{"tags":{"fleet":"East","model":"F_150"},"columns":["time","mean_load"],"values":[[5,1.5]]}]}]}`
+	body = `{"results":[{"series":[{"tags":{"fleet":"East","model":"F_150"},"columns":["time","mean_load"],"values":[["1970-01-01T00:00:00Z",1.5]]}]}]}`
 	rows, err = (&Influx{}).Rows(ask(spec.AvgLoad), []byte(body))
 	if want := []target.Row{{Host: "East F_150", Value: 1.5}}; err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("the rows are %+v, error %v", rows, err)

@@ -97,7 +97,7 @@ type asked struct {
 }
 
 // Text returns the query for the client, which creates a pipeline from it.
-func (t *MongoDB) Text(query spec.Query, _ bool) ([]byte, error) {
+func (t *MongoDB) Text(query spec.Query) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for mongodb")
 	}

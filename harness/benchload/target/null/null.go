@@ -19,7 +19,7 @@ func (Null) Name() string { return "null" }
 func (Null) Holds() (bool, error) { return false, nil }
 
 // Text is empty.
-func (Null) Text(spec.Query, bool) ([]byte, error) { return nil, nil }
+func (Null) Text(spec.Query) ([]byte, error) { return nil, nil }
 
 // Rows are none.
 func (Null) Rows(spec.Query, []byte) ([]target.Row, error) { return nil, nil }

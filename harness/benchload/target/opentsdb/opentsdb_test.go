@@ -67,7 +67,7 @@ func TestAPointThatIsLostIsNoSuccess(t *testing.T) {
 func TestCutBucketsAreAskedForOnTheirOwn(t *testing.T) {
 	q := spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "max", BucketNS: 60e9, Hosts: []string{"host_1", "host_2"},
 		StartNS: 90e9, EndNS: 210e9}
-	text, err := new(OpenTSDB).Text(q, true)
+	text, err := new(OpenTSDB).Text(q)
 	bodies := strings.Split(string(text), "\n")
 	if err != nil || len(bodies) != 3 {
 		t.Fatalf("the requests are %s, error %v", text, err)
@@ -85,7 +85,7 @@ func TestCutBucketsAreAskedForOnTheirOwn(t *testing.T) {
 		t.Errorf("the rows are %+v, error %v", rows, err)
 	}
 	q.Aggregate = "mean"
-	if _, err := new(OpenTSDB).Text(q, true); err == nil {
+	if _, err := new(OpenTSDB).Text(q); err == nil {
 		t.Error("a mean of means is asked for as the mean")
 	}
 }

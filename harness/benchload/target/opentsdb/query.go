@@ -23,7 +23,7 @@ type object map[string]any
 // Text returns the bodies of the requests, one per line. OpenTSDB downsamples whole
 // buckets only: it leaves out a cut first one, and adds rows from beyond the end to the
 // last. Therefore cut buckets are requested separately.
-func (t *OpenTSDB) Text(query spec.Query, _ bool) ([]byte, error) {
+func (t *OpenTSDB) Text(query spec.Query) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for opentsdb")
 	}

@@ -46,7 +46,7 @@ func TestStatements(t *testing.T) {
 	q := spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "mean", BucketNS: 3600e9, StartNS: 1451606400e9 + 1, EndNS: 1451610000e9, GroupByHost: true}
 	const want = `SELECT date_bin('3600000000 microseconds', "time", TIMESTAMPTZ '1970-01-01 00:00:00Z') AS bucket, hostname, avg("usage_user") FROM "cpu" ` +
 		`WHERE "time" >= '2016-01-01 00:00:00.000001Z' AND "time" < '2016-01-01 01:00:00Z' GROUP BY bucket, hostname ORDER BY bucket, hostname`
-	if got, err := tested.Text(q, false); string(got) != want || err != nil {
+	if got, err := tested.Text(q); string(got) != want || err != nil {
 		t.Errorf("the statement is\n%s\nwant\n%s (%v)", got, want, err)
 	}
 }

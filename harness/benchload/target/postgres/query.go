@@ -16,7 +16,7 @@ import (
 )
 
 // Text returns the query in SQL.
-func (t *Postgres) Text(query spec.Query, _ bool) ([]byte, error) {
+func (t *Postgres) Text(query spec.Query) ([]byte, error) {
 	if query.Form != "" {
 		return nil, errors.New("the queries of the iot use case are not rendered for postgres")
 	}

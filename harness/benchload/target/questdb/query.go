@@ -16,8 +16,8 @@ import (
 // microsecond is the unit of its times.
 const microsecond = 1000
 
-// Text returns the path of the request for a query. Rows are the same with and without times as numbers.
-func (t *QuestDB) Text(query spec.Query, _ bool) ([]byte, error) {
+// Text returns the path of the request for a query.
+func (t *QuestDB) Text(query spec.Query) ([]byte, error) {
 	statement, err := Statement(query)
 	return []byte("/exec?" + url.Values{"query": {statement}}.Encode()), err
 }

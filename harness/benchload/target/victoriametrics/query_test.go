@@ -13,7 +13,7 @@ import (
 func TestWindowsHoldTheirBuckets(t *testing.T) {
 	q := spec.Query{Table: "cpu", Field: "usage_user", Aggregate: "max", BucketNS: 60e9, Hosts: []string{"host_1", "host_2"},
 		StartNS: 90e9, EndNS: 210e9}
-	text, err := New(wire.Address{}, "db", "", time.Second).Text(q, true)
+	text, err := New(wire.Address{}, "db", "", time.Second).Text(q)
 	paths := strings.Split(string(text), "\n")
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("the requests are %s, error %v", text, err)
