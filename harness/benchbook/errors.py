@@ -24,6 +24,11 @@ def command(arguments: str = "") -> str:
     return f"{os.environ.get(COMMAND_VARIABLE) or 'bench'} {arguments}".rstrip()
 
 
+MOST_LISTED = 30
+"""An error lists so many allowed names at most; of more, it lists the nearest."""
+NEAREST_LISTED = 5
+
+
 class BenchbookError(Exception):
     """A failure that the user can understand and act on.
 
@@ -99,5 +104,9 @@ def unknown(kind: str, name: str, allowed: Iterable[str], where: str | None = No
     there = f"{where}: there" if where else "There"
     guess = nearest(name, names)
     hint = f'Did you mean "{guess}"?' if guess else "Use one of these names."
-    listing = ", ".join(names) if names else "none exist yet"
-    return RequestError(f'{there} is no {kind} "{name}"; allowed: {listing}.', hint)
+    if len(names) > MOST_LISTED:
+        close = difflib.get_close_matches(name.lower(), names, NEAREST_LISTED, cutoff=0)
+        allowed = f"of {len(names)}, the nearest are {', '.join(close)}"
+    else:
+        allowed = f"allowed: {', '.join(names) if names else 'none exist yet'}"
+    return RequestError(f'{there} is no {kind} "{name}"; {allowed}.', hint)

@@ -443,7 +443,7 @@ def _known(results: Path, run_id: str | None) -> str:
     names = [str(row[0]) for row in rows]
     if not names:
         raise RequestError(
-            f"There are no runs in {results} yet.", f"Start one with: {command('run quickstart')}"
+            f"There are no runs in {results.absolute()} yet.", f"Start one with: {command('run quickstart')}"
         )
     if run_id is None:
         return names[-1]

@@ -21,7 +21,7 @@ def show() -> None:
     steps: list[tuple[str, str]] = []
     print(f"Benchbook {__version__}: rerun published comparisons of databases and storage.\n")
     if not runs:
-        print(f"There are no runs in {results} yet.\n")
+        print(f"There are no runs in {results.absolute()} yet.\n")
         steps.append(("run quickstart", "a first comparison of embedded databases, in a few minutes"))
         if Path("reports/data/cnos-vs-influx").is_dir():
             steps.append(("claims reports/data/cnos-vs-influx", "the verdicts of a published run"))

@@ -28,7 +28,9 @@ def command(
         from benchbook.record.runs import listing
 
         table.show(
-            listing(results), as_json, f"No runs in {results} yet. Start one: {typed('run quickstart')}"
+            listing(results),
+            as_json,
+            f"No runs in {results.absolute()} yet. Start one: {typed('run quickstart')}",
         )
         return
     table.show(_declared(what), as_json)

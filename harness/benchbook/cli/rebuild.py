@@ -12,7 +12,7 @@ def command(results: options.Results = options.DEFAULT_RESULTS, as_json: options
 
     if not (results / "runs").is_dir():
         raise RequestError(
-            f"There are no runs in {results}.", "Name the folder of results with --results DIR."
+            f"There are no runs in {results.absolute()}.", "Name the folder of results with --results DIR."
         )
     counts = rebuild(results)
     table.show([{"table": name, "rows": rows} for name, rows in counts.items()], as_json)

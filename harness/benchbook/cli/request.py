@@ -10,6 +10,8 @@ from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
 from benchbook.provision.find import preview
 from benchbook.provision.request import Request
+from benchbook.systems.driver import driver_class
+from benchbook.systems.python_worker import EmbeddedDriver, refused
 
 
 def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
@@ -57,7 +59,26 @@ def planned(
             f"--system {unused[0]}=…: this run does not use {unused[0]}, only {', '.join(made.systems())}.",
             f"Leave it out, or add the system to the run: --set system={','.join([*made.systems(), unused[0]])}.",
         )
+    _require_accepted(made, catalogue)
     if cluster is None:
         for name in made.given:  # reports a missing path before the plan is stored
             preview(catalogue.system(name), Request(given=made.given))
     return replace(made, cluster=cluster)
+
+
+def _require_accepted(made: Plan, catalogue: Catalogue) -> None:
+    """Raise RequestError if an embedded system of the plan refuses an option of a phase: its trials would fail."""
+    embedded = {
+        name: issubclass(driver_class(catalogue.system(name).driver), EmbeddedDriver)
+        for name in made.systems()
+    }
+    for levels in {trial.cell: trial.levels for trial in made.trials}.values():
+        system = str(levels["system"])
+        for phase in made.phases if embedded[system] else ():
+            options = phase.replaced(levels).model_dump() if phase.done_at(levels) else {}
+            if found := refused(phase.workload, options):
+                name, why = found
+                raise RequestError(
+                    f'{made.experiment}: phase "{phase.name}": {name} = {options[name]}, but {system} {why}.',
+                    f"Leave {name} out, or leave {system} out of the cells with it (a table `without`, or --set).",
+                )

@@ -45,7 +45,7 @@ def check(data: Any, model: type[M], shown: str) -> M:
     except ValidationError as error:
         # A misspelt key also counts as missing under its right name: report the misspelling.
         problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
-        message, hint = _explain(problems[0], model)
+        message, hint = _explain(_one_of(problems), model)
         rest = len(problems) - 1
         more = f" (The file has {rest} more {'mistake' if rest == 1 else 'mistakes'}.)" if rest else ""
         raise RequestError(f"{shown}: {message}{more}", hint) from None
@@ -81,7 +81,67 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
             f"{key} = {found}: this is not of the form {form}.",
             f"Write it like {' or '.join(examples)}.",
         )
-    return f"{key} = {found}: {message[0].lower()}{message[1:]}.", None
+    hint = None
+    if problem["type"] == "list_type" and isinstance(problem["input"], str | int | float):
+        hint = f"Write {problem['loc'][-1]} = [{found}]."
+    return f"{key} = {found}: {_required(problem) or message[0].lower() + message[1:]}.", hint
+
+
+_REQUIRED = {
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "finite_number": "must be a finite number",
+    "decimal": "must be a number",
+    "bool": "must be true or false",
+    "string_type": "must be text, in quotes",
+    "string_unicode": "must be text in UTF-8",
+    "string_pattern_mismatch": "is not of the form {pattern}",
+    "list": "must be a list",
+    "tuple": "must be a list",
+    "dict": "must be a table of keys and values",
+    "mapping": "must be a table of keys and values",
+    "model": "must be a table of keys and values",
+    "date": "must be a date such as 2026-01-31",
+    "none_required": "must be left out",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:,}",
+    "less_than": "must be less than {lt:g}",
+    "too_short": "must have {min_length} or more entries, found {actual_length}",
+    "too_long": "may have at most {max_length} entries, found {actual_length}",
+}
+"""What a value must be, by the kind of pydantic's problem or the beginning of its name."""
+
+
+def _required(problem: ErrorDetails) -> str | None:
+    """Return what the value must be; None for a kind of problem that no declaration has today."""
+    kind, facts = problem["type"], problem.get("ctx", {})
+    if kind == "string_too_short":
+        return "must not be empty" if facts["min_length"] == 1 else f"needs {facts['min_length']} characters"
+    if kind == "string_too_long":
+        return f"may have at most {facts['max_length']} characters"
+    if facts.get("pattern") == NAME_PATTERN:
+        return "may have only lower-case letters, digits, dots, dashes and underscores"
+    found = _REQUIRED.get(kind) or _REQUIRED.get(kind.partition("_")[0])
+    return found and found.format_map(facts)
+
+
+def _one_of(problems: list[ErrorDetails]) -> ErrorDetails:
+    """Return the first problem; if a value fits none of several types, a problem that names all of them."""
+    first = problems[0]
+    if not first["loc"]:  # the file as a whole
+        return first
+    *place, last = first["loc"]
+    alternatives = [one for one in problems if one["loc"][:-1] == first["loc"][:-1]]
+    types = {str(one["loc"][-1]) for one in alternatives}
+    if len(types) > 1 and types <= _TYPES.keys():
+        words = " or ".join(dict.fromkeys(text for name, text in _TYPES.items() if name in types))
+        return {**first, "type": "value_type", "loc": tuple(place), "msg": f"must be {words}"}
+    return {**first, "loc": tuple(place)} if last in _TYPES and types == {last} else first
+
+
+_TYPES = {"str": "text in quotes", "int": "a number", "float": "a number", "bool": "true or false"}
+"""Names of pydantic for the types that a value may have."""
 
 
 def _key(location: tuple[int | str, ...]) -> str:

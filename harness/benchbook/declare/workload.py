@@ -25,6 +25,10 @@ MODULES = ("load", "query", "command", "fio", "blob", "ycsb")
 """The modules of ``benchbook.workloads``, each named as its workload; a new workload adds its name."""
 
 
+Workers = Annotated[int, Field(ge=1, le=4096)]
+"""Operations in flight of one client."""
+
+
 class Options(Model):
     """Options of a workload in a phase."""
 
@@ -36,7 +40,7 @@ class Options(Model):
 class LoopOptions(Options):
     """Options of the loop that starts operations."""
 
-    rate: Annotated[float, Field(ge=0)] = 0
+    rate: Annotated[float, Field(ge=0, le=1e8)] = 0
     """Operations per second of an open loop; 0 for a closed loop, in which each worker waits for its answer. As a
     factor with several levels, it shows latency against throughput."""
     arrivals: Literal["constant", "poisson"] = "constant"

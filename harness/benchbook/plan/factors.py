@@ -81,10 +81,13 @@ def factors(
                 "Remove one of them.",
             )
     for name, levels in merged.items():
-        for level in levels:
-            for storage in storages if name in _storage_factors(storages) else ():
-                storage.typed({name: level})
-            _check_level(experiment, dataset, catalogue, name, level)
+        try:
+            _check_levels(experiment, dataset, storages, catalogue, name, levels)
+        except RequestError as error:
+            if name in PLACE_FACTORS:
+                raise
+            origin = f"--set {name}" if name in chosen else f"experiment.toml, factors.{name}"
+            raise RequestError(f"{origin}: {error.message}", error.hint) from None
     for source in merged.get(SOURCE, []):
         if source not in SOURCE_NAMES:
             raise unknown("source", str(source), SOURCE_NAMES, f"--set {SOURCE}")
@@ -161,6 +164,20 @@ def _whole(name: str, text: str) -> int:
         raise RequestError(
             f'--set {name}={text}: "{text}" is not a whole number.', f"Write, for example, --set {name}=10."
         ) from None
+
+
+def _check_levels(
+    experiment: Experiment,
+    dataset: Dataset,
+    storages: list[Storage],
+    catalogue: Catalogue,
+    name: str,
+    levels: Sequence[Setting],
+) -> None:
+    for level in levels:
+        for storage in storages if name in _storage_factors(storages) else ():
+            storage.typed({name: level})
+        _check_level(experiment, dataset, catalogue, name, level)
 
 
 def _check_level(

@@ -43,23 +43,26 @@ def version(system: System, program: Path) -> str | None:
 
 
 def find(system: System, request: Request) -> Program | Missing | None:
-    """Return the program on PATH, else in the declared folders, if it has the pinned version."""
+    """Return the first program with the pinned version on PATH, else in the declared folders."""
     source = system.source.host
     if source is None:
         return None
-    searched = [request.environment.get("PATH", os.defpath), *source.folders]
-    found = shutil.which(source.program, path=os.pathsep.join(searched))
-    if found is None:
+    searched = [*request.environment.get("PATH", os.defpath).split(os.pathsep), *source.folders]
+    found = [shutil.which(source.program, path=folder) for folder in dict.fromkeys(searched)]
+    paths = dict.fromkeys(Path(path).absolute() for path in found if path)
+    if not paths:
         where = " or in ".join(["on PATH", *source.folders])
         return Missing(
             f"host: no {source.program} {where}",
             f"apt-get install {source.package}" if source.package else None,
         )
-    path = Path(found).absolute()
-    found_version = version(system, path)
-    if found_version is None or not system.accepts(found_version):
-        return Missing(f"host: {path} reports version {found_version}, not {system.version}")
-    return program_at(system, found_version, "host", path, f"on this machine, {path}")
+    reported = []
+    for path in paths:
+        found_version = version(system, path)
+        if found_version is not None and system.accepts(found_version):
+            return program_at(system, found_version, "host", path, f"on this machine, {path}")
+        reported.append(f"{path} reports version {found_version}")
+    return Missing(f"host: {', '.join(reported)}, not {system.version}")
 
 
 def preview(system: System, request: Request) -> str | Missing | None:

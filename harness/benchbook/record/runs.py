@@ -99,7 +99,7 @@ def find(
     runs = all_runs(results, say)
     if not runs:
         raise RequestError(
-            f"There are no runs in {results} yet.",
+            f"There are no runs in {results.absolute()} yet.",
             _folder_of_this_name(name)
             or _published(name)
             or f"Run an experiment first ({command('run quickstart')}), or name another folder with --results DIR.",

@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
@@ -260,6 +260,20 @@ def _closed_loop(rate: float) -> None:
             "The option `rate` is above 0, but an embedded system runs only in a closed loop, without a rate.",
             "Remove the option rate, or leave the embedded system out.",
         )
+
+
+IN_PYTHON = ("load", "query")
+"""Workloads that a client in Python does with one worker."""
+
+
+def refused(workload: str, options: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the option that an embedded system refuses in a phase, and what it allows; None if it accepts all."""
+    if workload in IN_PYTHON and options.get("workers", 1) != 1:
+        return "workers", "runs in one Python process and has one worker"
+    for name in ("rate", "tick"):
+        if options.get(name):
+            return name, "starts each operation as soon as the last one has ended, without a rate"
+    return None
 
 
 def _one_worker(workers: int) -> None:

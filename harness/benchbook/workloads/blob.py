@@ -16,7 +16,7 @@ from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
-from benchbook.declare.workload import LoopOptions, Metric, Rate, Words, Workload, refuse_two_ends
+from benchbook.declare.workload import LoopOptions, Metric, Rate, Words, Workers, Workload, refuse_two_ends
 from benchbook.errors import TrialFailed
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
@@ -53,7 +53,7 @@ class BlobOptions(LoopOptions):
     of the dataset, a get asks for objects again. A delete ends early when no object is left."""
     batch: Positive = 1
     """Objects of one put: in one transaction, or one after the other in a store without transactions."""
-    workers: Positive = 1
+    workers: Workers = 1
     """Operations in flight."""
     sync_limit: bool = False
     """True if fio measures, untimed and before the phase, how many synced writes per second the disk reaches. The

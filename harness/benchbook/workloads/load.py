@@ -10,8 +10,7 @@ from pydantic import Field
 from benchbook.declare.dataset import Dataset, Digested
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import SERIES
-from benchbook.declare.toml import Positive
-from benchbook.declare.workload import Metric, Options, Workload, having
+from benchbook.declare.workload import Metric, Options, Workers, Workload, having
 from benchbook.errors import TrialFailed
 from benchbook.measure import steady
 from benchbook.measure.measurement import Event, Measurement
@@ -33,9 +32,9 @@ class LoadOptions(Options):
     """For how long writes begin; None loads the dataset once. The load ends before the dataset does, or continues
     with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues after the
     duration until the dataset is complete; rates leave that part out."""
-    batch_size: Positive = 5000
+    batch_size: Annotated[int, Field(ge=1, le=4_194_304)] = 5000
     """Rows per write."""
-    workers: Positive = 1
+    workers: Workers = 1
     """Writes in flight of each client."""
     clients: Annotated[int, Field(ge=1, le=64)] = 1
     """Client processes; each loads the whole dataset into a separate database at the same time."""

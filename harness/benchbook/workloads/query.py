@@ -12,7 +12,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.metric import LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
-from benchbook.declare.workload import LoopOptions, Metric, Rate, Workload, refuse_two_ends
+from benchbook.declare.workload import LoopOptions, Metric, Rate, Workers, Workload, refuse_two_ends
 from benchbook.measure.answered import suspects
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
@@ -55,7 +55,7 @@ class QueryOptions(LoopOptions):
     """Timed queries, each asked once; 100 if there is no duration either."""
     duration: Duration | None = None
     """For how long queries begin, in place of a number of them: 1000 different ones, again and again."""
-    workers: Positive = 1
+    workers: Workers = 1
     """Queries in flight."""
     warmup: Annotated[int, Field(ge=0)] = 0
     """Queries before the timed ones; the results mark them as warm-up."""

@@ -126,7 +126,7 @@ def test_what_is_no_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
 def test_bench_alone_says_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([]) == 0
     shown = capsys.readouterr().out
-    assert "There are no runs in results yet." in shown
+    assert f"There are no runs in {tmp_path / 'results'} yet." in shown
     assert "bench run quickstart" in shown
     assert run(["import", str(QUICKSTART)]) == 0
     capsys.readouterr()

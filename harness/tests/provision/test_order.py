@@ -41,6 +41,19 @@ def test_a_host_program_of_another_version_is_passed_over(server_system, program
         find(server_system, Request(environment=around))
 
 
+def test_a_folder_is_searched_although_path_has_another_version(server_system, program, tmp_path):
+    folders = [
+        str(program("1.8.8", tmp_path / "first").parent),
+        str(program("1.8.10", tmp_path / "own").parent),
+    ]
+    host = server_system.source.host.model_copy(update={"folders": folders})
+    source = server_system.source.model_copy(update={"host": host})
+    system = server_system.model_copy(update={"source": source})
+    around = environment(tmp_path, program) | {"PATH": str(program("1.8.9", tmp_path / "host").parent)}
+    found = find(system, Request(environment=around))
+    assert (found.version, found.path) == ("1.8.10", tmp_path / "own" / "serverd")
+
+
 def test_a_system_that_cannot_be_had_says_what_was_looked_for_and_what_gets_it(
     server_system, tmp_path, program
 ):
