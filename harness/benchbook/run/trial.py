@@ -33,6 +33,7 @@ from benchbook.run import long_logs, others, watchdog
 from benchbook.run.confined import Confined
 from benchbook.run.context import Context, program_record
 from benchbook.run.findings import EventFile, Findings, Timeline, require_kept
+from benchbook.run.given import require_as_it_is
 from benchbook.run.scratch import neighbours
 from benchbook.run.steps import Steps, StorageWork, confirmed, trial_state, unread
 from benchbook.run.watchdog import Hang, StorageWatch, with_cause
@@ -168,6 +169,7 @@ class TrialRun:
         from benchbook.storage.find import storage
 
         declared = self.context.catalogue.storage(str(self.planned.levels["storage"]))
+        require_as_it_is(program, self.system, declared, self.planned.levels)
         place = StoragePlace(
             folder=self.context.scratch / f"{self.planned.index:04d}",
             programs={name: self.context.program(name) for name in declared.programs},
