@@ -56,14 +56,20 @@ def command(
     estimate = estimate_seconds(results, made, skipped)
     chances: list[Prospect] = []
     warnings: list[str] = []
+    blocks: int | None = None
     if catalogue.experiment(slug).claims:
         from benchbook.analyse import prospect  # slow to import
 
-        chances = prospects(catalogue, made, results, skipped)
+        before = latest(results, slug, catalogue.published)
+        chances = prospects(catalogue, made, results, before, skipped)
         warnings = prospect.warnings(chances)
+        blocks = None if before is None else _blocks(catalogue, made, before, chances, estimate)
     if as_json:
         power = [one.row() for one in chances]
-        whole = {**asdict(made), "estimate_seconds": estimate, "sources": sources, "power": power}
+        whole = {
+            **asdict(made), "estimate_seconds": estimate, "sources": sources, "power": power,
+            "blocks_of_session": blocks,
+        }  # fmt: skip
         print(json.dumps(whole, indent=1, default=str))
         return
     print(f"{made.title}\nprofile {made.profile}, order seed {made.order_seed}")
@@ -79,6 +85,11 @@ def command(
         print()
         for warning in warnings:
             print(f"bench: warning: {warning}", file=sys.stderr)
+    if blocks is not None:
+        print(
+            f"If runs on other processors follow, {blocks} blocks in each of them give the narrowest intervals for the "
+            "time (docs/methods.md).\n"
+        )
     names = short_labels(one.levels for one in made.trials)
     table.show([_row(one, names[one.cell]) for one in made.trials[:MOST_TRIALS]], as_json=False)
     if len(made.trials) > MOST_TRIALS:
@@ -86,20 +97,41 @@ def command(
 
 
 def prospects(
-    catalogue: Catalogue, made: Plan, results: Path, skipped: Sequence[str] = (), level: float = ALPHA
+    catalogue: Catalogue,
+    made: Plan,
+    results: Path,
+    before: Run | None,
+    skipped: Sequence[str] = (),
+    level: float = ALPHA,
 ) -> list[Prospect]:
-    """Return the chance of each verdict of a planned run, if its claims are judged at ``level``."""
+    """Return the chance of each verdict of a planned run, if its claims are judged at ``level``.
+
+    ``before`` is the latest run of the experiment.
+    """
     from benchbook.analyse import prospect
     from benchbook.plan.budget import median_trial_seconds
 
     experiment = catalogue.experiment(made.experiment)
     return prospect.of_plan(
         made, experiment.claims, experiment.profiles[made.profile].in_place, catalogue.published,
-        _before(results, made.experiment, catalogue.published), median_trial_seconds(results, made), skipped, level,
+        before, median_trial_seconds(results, made), skipped, level,
     )  # fmt: skip
 
 
-def _before(results: Path, slug: str, published: Path) -> Run | None:
+def _blocks(
+    catalogue: Catalogue, made: Plan, before: Run, chances: Sequence[Prospect], estimate: float
+) -> int | None:
+    """Return the number of blocks that suits runs on several processors; None while ``before`` is unfinished."""
+    from benchbook.analyse import design
+
+    session = design.session_seconds(before)
+    if session is None or not estimate:
+        return None
+    claims = catalogue.experiment(made.experiment).claims
+    return design.of_plan(chances, claims, estimate / made.trials_per_cell, session)
+
+
+def latest(results: Path, slug: str, published: Path) -> Run | None:
     """Return the latest run of an experiment that has a trial and is no A/A run; None if no such run can be judged."""
     from benchbook.analyse import claims
     from benchbook.analyse.run import Run

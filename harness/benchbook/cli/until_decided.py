@@ -12,7 +12,7 @@ from typing import Any
 from benchbook.cli.aa import TRIALS
 from benchbook.cli.carry_out import ask, carried_out, carry_out_and_report, confirm, skipped, store
 from benchbook.cli.look import end_before
-from benchbook.cli.plan import prospects
+from benchbook.cli.plan import latest, prospects
 from benchbook.cli.request import planned
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
@@ -98,7 +98,9 @@ def _require_room(
         )  # fmt: skip
         return
     made = replace(made, trials_per_cell=room)
-    chances = prospects(Catalogue(), made, results, missing, design.level(room))
+    catalogue = Catalogue()
+    before = latest(results, made.experiment, catalogue.published)
+    chances = prospects(catalogue, made, results, before, missing, design.level(room))
     for warning in prospect.warnings(chances):
         print(f"bench: warning: {warning}, and the budget has room for about {room}", file=sys.stderr)
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import prospect
+from benchbook.analyse import design, prospect
+from benchbook.analyse.learned import priors
+from benchbook.analyse.run import Run
 from benchbook.cli.app import run
 from benchbook.declare.catalogue import Catalogue
+from benchbook.record import database
 from tests.claims import measured_run
 
 PAIR = "influx-local-vs-s3fs"
@@ -126,3 +129,22 @@ def test_a_plan_assumes_what_the_latest_run_measured(
     assert {one["truth"] for one in found} == {"published", "measured"}
     assert all(one["spread"] < 0.15 for one in found if one["truth"] == "measured")
     assert all(one["ratio"] == pytest.approx(1, rel=0.2) for one in found if one["truth"] == "measured")
+    with database.open(tmp_path) as connection:
+        connection.execute("UPDATE runs SET finished_at = started_at + INTERVAL 30 MINUTE")
+    assert run(["plan", PAIR, "--results", str(tmp_path), "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    trials = 5 * math.prod(map(len, factors.values()))
+    assert design.session_seconds(Run(tmp_path, "one")) == pytest.approx(1800 - trials)  # each took a second
+    block = plan["estimate_seconds"] / plan["trials_per_cell"]
+    largest = max(math.log1p(one["spread"]) for one in plan["power"])
+    assert plan["blocks_of_session"] == design.blocks(largest, priors()["speed"].scale, block, 1800 - trials)
+    assert plan["blocks_of_session"] > 3
+    assert run(["plan", PAIR, "--results", str(tmp_path)]) == 0
+    assert f"{plan['blocks_of_session']} blocks in each of them" in capsys.readouterr().out
+
+
+def test_before_a_first_run_no_number_of_blocks_suits_more_than_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", PAIR, "--results", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["blocks_of_session"] is None
