@@ -9,6 +9,17 @@ from pydantic import Field, StringConstraints
 from benchbook.declare.toml import Model, Name, Text
 
 
+class Setting(Model):
+    """The setting of the published measurements, which pages show beside that of the rerun."""
+
+    machine: Text | None = None
+    versions: Text | None = None
+    data: Text | None = None
+    clients: Text | None = None
+    durability: Text | None = None
+    trials: Text | None = None
+
+
 class Publication(Model):
     """The publication that an experiment reruns."""
 
@@ -27,6 +38,10 @@ class Publication(Model):
     Default: the first claim with test ``ratio``."""
     differs: Text | None = None
     """What the rerun does in another way than the publication, in one or two sentences."""
+    setting: Setting | None = None
+    """Machine, versions, data, clients, durability and trials of the publication, each in a phrase."""
+    uncontrolled: list[Text] = Field(default_factory=list)
+    """What the publication did not control, in one or more sentences each."""
     of: Text | None = None
     """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
     over: Text | None = None

@@ -28,7 +28,7 @@ from benchbook.report.table import (
     escape_markdown,
     missing,
 )
-from benchbook.site import defects, outcome, overview, published
+from benchbook.site import copied, defects, outcome, overview, published
 from benchbook.site.published import Published
 
 FIXED = (
@@ -82,6 +82,8 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
             f" {twice[0].removesuffix('-data')}.",
             "Give one of the experiments another name.",
         )
+    own = [one.source for one in made if one.source not in (render.DEFAULT, data.SOURCE)]
+    copied.require_own_text(one for one in own if one.is_file())
     return made
 
 

@@ -28,8 +28,16 @@ results = opening.results_of
 def publish(results: Path, run_id: str, data: Path, say: Say = tell, machine: str | None = None) -> Path:
     """Write the published form of a run below ``data``, with the telemetry that charts draw; return its folder.
 
-    ``machine`` names the machine of a run that is contributed to those of the project.
+    ``machine`` names the machine of a run that is contributed to those of the project. Raises RequestError if the page
+    of its experiment was copied from another one.
     """
+    from benchbook.record import runs
+    from benchbook.report import render
+    from benchbook.site import copied
+
+    source = render.document(runs.find(results, run_id).experiment, data.parent)
+    if source != render.DEFAULT:
+        copied.require_own_text(data.parent.glob("*.qmd"), source)
     drawn = [(panel.scope, metric) for panel in PANELS for metric in panel.metrics]
     return export.publish_run(results, run_id, data, drawn, say, machine)
 

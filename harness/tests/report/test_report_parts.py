@@ -10,6 +10,8 @@ import pytest
 
 from benchbook.analyse import claims, limits
 from benchbook.analyse.run import Run, open_run
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.publication import Publication
 from benchbook.record import database
 from benchbook.report import claim, conclusion, figure
 from benchbook.report.charts import curve, disk, lead, strip
@@ -238,11 +240,23 @@ def test_charts_without_data_vanish_and_refusals_stay(plain: Run) -> None:
     assert refused.markup == "<p>The answers differ.</p>"
 
 
-def test_the_setting_marks_what_differs(plain: Run) -> None:
-    versions = "DuckDB 1.5.6, SQLite 3.45.1"
-    made = setting.table(
-        plain, {"Versions": versions, "Trials": "one of each setup", "Durability": "not stated"}
-    )
+def published(monkeypatch: pytest.MonkeyPatch, **more: Any) -> None:
+    """Declare a publication of the run's experiment."""
+    declared = Publication(title="A comparison", claimed="One is faster.", **more)
+    monkeypatch.setattr(Catalogue, "publication", lambda self, slug: declared)
+
+
+def test_the_setting_marks_what_differs(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = setting.table(plain)
+    assert isinstance(alone, Table)
+    assert list(alone.columns) == ["Part", "This run"]
+    stated = {
+        "versions": "DuckDB 1.5.6, SQLite 3.45.1",
+        "trials": "one of each setup",
+        "durability": "not stated",
+    }
+    published(monkeypatch, setting=stated)
+    made = setting.table(plain)
     assert isinstance(made, Block)
     rows = {
         line.split(" | ")[0].strip("| "): line.split(" | ")[-1].strip("| ")
@@ -250,11 +264,19 @@ def test_the_setting_marks_what_differs(plain: Run) -> None:
     }
     assert rows["Versions"] == "same"
     assert rows["Trials"] == "differs"
-    assert rows["Durability"] == "unknown"
+    assert rows["Durability"] == rows["Clients"] == "unknown"
     assert made.markup.count('<tr class="differs">') == 1
-    alone = setting.table(plain)
-    assert isinstance(alone, Table)
-    assert list(alone.columns) == ["Part", "This run"]
+
+
+def test_what_a_publication_did_not_control_is_a_section(plain: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert setting.uncontrolled(plain) is None
+    published(monkeypatch, uncontrolled=["One run for each setup.", "The <order>."])
+    made = setting.uncontrolled(plain)
+    assert made is not None
+    assert made.markup.endswith("<ul><li>One run for each setup.</li><li>The &lt;order&gt;.</li></ul>")
+    assert made.markdown.startswith(
+        "## What the publication did not control\n\n- One run for each setup.\n- "
+    )
 
 
 def test_the_setting_names_the_programs_besides_the_systems(plain: Run) -> None:

@@ -15,7 +15,7 @@ from benchbook.declare.defects import publications
 from benchbook.errors import RequestError
 from benchbook.report import claim
 from benchbook.report.figure import Figure
-from benchbook.site import defects, index, outcome, published
+from benchbook.site import copied, defects, index, outcome, published
 from tests.site import checkout as making
 
 ROOT = Path(__file__).parents[3]
@@ -36,6 +36,38 @@ def test_the_title_counts_the_comparisons():
     assert index.title(1) == "One published comparison, rerun: what still holds?"
     assert index.title(0) == "Published comparisons, rerun: what still holds?"
     assert index.title(12).startswith("12 published comparisons")
+
+
+def test_a_page_that_was_copied_from_another_one_is_refused(tmp_path: Path):
+    page = '---\ntitle: "{}"\n---\n\n## Finding\n\n{}\n\n```{{python}}\n1\n```\n'
+    prose = "The publication measured 16 of 32 cores of a Xeon Gold 5218."
+    first, second, third = (tmp_path / f"{name}.qmd" for name in "abc")
+    first.write_text(page.format("One", prose))
+    third.write_text(page.format("Three", "Text of this page alone, longer than a heading."))
+    second.write_text(page.format("One", "Other text."))
+    with pytest.raises(
+        RequestError, match=r'b\.qmd has the title "One", and so has a\.qmd: one of them was copied'
+    ):
+        copied.require_own_text(tmp_path.glob("*.qmd"))
+    second.write_text(page.format("Two", prose.replace("of 32 cores", "of 32\ncores")))
+    with pytest.raises(
+        RequestError, match=r'has the paragraph "The publication measured 16 of 32'
+    ) as refused:
+        copied.require_own_text([first, second, third], second)
+    assert "[publication]" in refused.value.hint
+    copied.require_own_text([first, second, third], third)
+
+
+def test_no_page_of_the_checkout_states_the_setting_of_a_publication():
+    """A copy of such a page would publish another publication's facts."""
+    for path in (ROOT / "reports").glob("*.qmd"):
+        text = path.read_text(encoding="utf-8")
+        assert "did not control" not in text
+        assert '"Machine":' not in text
+    declared = Catalogue(ROOT).publication("cnos-vs-influx")
+    assert declared is not None
+    assert declared.setting is not None
+    assert "Xeon Gold 5218" in str(declared.setting.machine)
 
 
 def test_an_experiment_with_the_name_of_a_data_page_is_refused():

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from benchbook.analyse import quantity, wording
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
+from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
 from benchbook.declare.workload import having
 from benchbook.plan.factors import FROM
-from benchbook.report.table import Block, Table, escape_html
+from benchbook.report.table import Block, Table, escape_html, escape_markdown
 
 SOURCES = {"devops": "hosts", "iot": "trucks"}
 """Generator → what its ``scale`` counts."""
@@ -26,12 +26,12 @@ MOST_ARMS = 2
 """Most configurations of a system that are named; of more with the same durability, only the number."""
 
 
-def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block:
-    """Return a row for each part of the setting, and mark the parts that differ.
+def table(run: Run) -> Table | Block:
+    """Return a row for each part of the setting, beside that of the publication, and mark the parts that differ.
 
-    ``published`` maps a part, such as ``Machine``, to the publication's text; a missing part is "not stated". Without
-    ``published``, the table shows only the run.
+    A part that ``[publication.setting]`` lacks is "not stated". Without that table, only the run is shown.
     """
+    publication = Catalogue().publication(run.experiment)
     ours = {
         "Machine": machine(run),
         "Versions": ", ".join(
@@ -43,10 +43,11 @@ def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block
         "Trials": _trials(run),
     }
     ours = {name: text for name, text in ours.items() if text}
-    if published is None:
+    if publication is None or publication.setting is None:
         return Table(["Part", "This run"], [[name, text] for name, text in ours.items()], stacked=True)
+    published = publication.setting.model_dump()
     rows = [
-        [name, published.get(name, "not stated"), text, _difference(published.get(name), text)]
+        [name, published[name.lower()] or "not stated", text, _difference(published[name.lower()], text)]
         for name, text in ours.items()
     ]
     made = Table(["Part", "Published", "Rerun", "Difference"], rows, stacked=True)
@@ -56,6 +57,17 @@ def table(run: Run, published: Mapping[str, str] | None = None) -> Table | Block
             first = f'<tr><td data-column="Part">{escape_html(row[0])}</td>'
             markup = markup.replace(first, first.replace("<tr>", '<tr class="differs">'), 1)
     return Block(f'<div class="bb-setting">{markup}</div>', made.markdown())
+
+
+def uncontrolled(run: Run) -> Block | None:
+    """Return the section on what the publication did not control; None if its table names nothing."""
+    publication = Catalogue().publication(run.experiment)
+    if publication is None or not publication.uncontrolled:
+        return None
+    title, found = "What the publication did not control", publication.uncontrolled
+    items = "".join(f"<li>{escape_html(one)}</li>" for one in found)
+    listed = "\n".join(f"- {escape_markdown(one)}" for one in found)
+    return Block(f'<h2 id="uncontrolled">{title}</h2><ul>{items}</ul>', f"## {title}\n\n{listed}")
 
 
 def _difference(published: str | None, ours: str) -> str:
