@@ -15,6 +15,7 @@ from benchbook import __version__
 from benchbook.cli import (
     aa,
     claims,
+    clean,
     compare,
     dask,
     doctor,
@@ -48,7 +49,21 @@ INTERRUPTED = 130
 CLOSED_PIPE = 141
 """What a shell shows for a program that SIGPIPE ended, because ``head`` has all that it wants."""
 WORKING = frozenset(
-    {"run", "resume", "aa", "rerun", "report", "export", "import", "site", "rebuild", "lock", "lint", "test"}
+    {
+        "run",
+        "resume",
+        "aa",
+        "rerun",
+        "report",
+        "export",
+        "import",
+        "site",
+        "rebuild",
+        "clean",
+        "lock",
+        "lint",
+        "test",
+    }
 )
 """Commands that do more than print: their exit code states what they did, whether or not it could be printed."""
 
@@ -76,6 +91,7 @@ GROUPS: dict[str, dict[str, Any]] = {
     },
     "Maintain": {
         "doctor": doctor.command,
+        "clean": clean.command,
         "rebuild": rebuild.command,
         "lock": lock.command,
         "lint": lint.command,

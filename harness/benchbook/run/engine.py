@@ -149,7 +149,7 @@ def carry_out(
     folder = results / "runs" / plan.run_id
     with (
         write_failures_explained(results),
-        _lock_run(folder, plan.run_id),
+        lock_run(folder, plan.run_id),
         scratch_folder(results) as scratch,
         announced(plan.run_id),
     ):
@@ -282,7 +282,7 @@ def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:
 
 
 @contextmanager
-def _lock_run(folder: Path, run_id: str) -> Iterator[None]:
+def lock_run(folder: Path, run_id: str) -> Iterator[None]:
     """Hold the run's lock, so that two harnesses never work on one run."""
     from filelock import FileLock, Timeout
 

@@ -15,13 +15,17 @@ KEPT_BYTES = 8 << 20
 
 def cut(folder: Path, kept_bytes: int = KEPT_BYTES) -> list[Path]:
     """Cut each file below ``folder`` to its beginning and end; return the changed files. No link is followed."""
-    changed = []
-    for path in map(Path, sorted(guarded.files_below(folder))) if not folder.is_symlink() else ():
-        found = path.lstat()
-        if stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 2 * kept_bytes + 1024:
-            _cut(path, found.st_size, kept_bytes)
-            changed.append(path)
-    return changed
+    files = map(Path, sorted(guarded.files_below(folder))) if not folder.is_symlink() else ()
+    return [path for path in files if shorten(path, kept_bytes)]
+
+
+def shorten(path: Path, kept_bytes: int) -> bool:
+    """Cut a file to its beginning and end, unless it is short, linked or none; return whether it has changed."""
+    found = path.lstat()
+    long = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_size > 2 * kept_bytes + 1024
+    if long:
+        _cut(path, found.st_size, kept_bytes)
+    return long
 
 
 def _cut(path: Path, size: int, kept_bytes: int) -> None:

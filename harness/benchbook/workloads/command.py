@@ -105,6 +105,8 @@ def _placeholders(tool: str, command: str) -> list[str]:
 
 
 HYPERFINE = "hyperfine"
+KEPT_BYTES = 64 << 10
+"""Bytes that are kept of the beginning and of the end of what all runs of a command print."""
 PIPEFAIL = "set -o pipefail"
 """A pipe fails if any of its programs does; the status of the last alone would hide that nothing was generated."""
 
@@ -206,6 +208,7 @@ def programs(text: str) -> list[str]:
 def time_runs(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
     """Time a command whose output goes to ``folder``; raise TrialFailed if a run exits with another code than 0."""
     from benchbook.process import spawn
+    from benchbook.run.long_logs import shorten
 
     stem = re.sub(r"[^\w.-]+", "-", name)
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
@@ -219,8 +222,10 @@ def time_runs(text: str, options: CommandOptions, name: str, folder: Path, regis
     )  # fmt: skip
     if running.finish() != "exited with code 0":
         raise TrialFailed(
-            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}", f"The whole output is {log}."
+            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}", f"The output is {log}."
         )
+    if log.exists():
+        shorten(log, KEPT_BYTES)
     return read(json.loads(export.read_text(encoding="utf-8")))
 
 

@@ -91,6 +91,16 @@ def test_a_command_that_fails_fails_the_trial_in_its_own_words(hyperfine, tmp_pa
         command.time_runs("echo the disk is full; false", options(), "load ours", tmp_path, None)
 
 
+def test_of_long_output_beginning_and_end_are_kept(hyperfine, tmp_path):
+    command.time_runs(
+        "echo first; head -c 3000000 /dev/zero; echo last", options(), "load ours", tmp_path, None
+    )
+    kept = (tmp_path / "load-ours.log").read_bytes()
+    assert len(kept) < 140_000
+    assert kept.startswith(b"first\n")
+    assert kept.endswith(b"last\n")
+
+
 def test_what_is_not_counted_has_no_rate():
     timed = command.Timed([1.0, 1.0], 0.1, 0.1)
     assert all("rows" not in one.metric for one in command.measurements("x", timed, None))

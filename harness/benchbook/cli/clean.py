@@ -1,0 +1,160 @@
+"""``bench clean``: remove old runs, cached programs, and Python environments of systems, which Benchbook wrote."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchbook.cli import table
+from benchbook.cli.carry_out import ask
+from benchbook.cli.options import DEFAULT_RESULTS, Results, optional
+from benchbook.errors import command as typed
+from benchbook.errors import unknown
+from benchbook.host.filesystem import cache_folder
+from benchbook.record import database, runs, seal
+from benchbook.run.engine import lock_run
+from benchbook.storage.driver import allocated
+
+KEPT_RUNS = 3
+CACHED = ("systems", "images", "clients", "tools")
+"""Folders of the cache whose entries Benchbook builds or fetches again when it needs them."""
+ENTRY = re.compile(r"[a-z0-9][a-z0-9._-]*-[0-9a-f]{8,64}|[0-9a-f]{8,64}", re.ASCII)
+"""Names of entries of the cache: a name, and what they were made of."""
+ENVIRONMENT = "environment.json"
+"""File of an entry that is a Python environment (``provision/environment.py``)."""
+WRITTEN = re.compile(
+    r"(plan|run|seal)\.json|lock|declared|queries|report(-[a-z]+)?\.(html|csv|pdf|ipynb)", re.ASCII
+)
+"""What Benchbook writes into the folder of a run, beside its trials."""
+TRIAL = re.compile(r"\d{4}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Removable:
+    """Something that Benchbook wrote and that may be removed."""
+
+    kind: str
+    """``runs``, ``caches`` or ``environments``."""
+    path: Path
+    bytes: int
+
+
+def command(
+    what: Annotated[
+        str, typer.Argument(metavar=optional("WHAT"), help="runs, caches, environments, or all of them.")
+    ] = "all",
+    keep: Annotated[
+        int,
+        typer.Option(
+            "--keep", metavar="N", min=0, help="Latest runs to keep of each experiment and profile."
+        ),
+    ] = KEPT_RUNS,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them without asking.")] = False,
+    results: Results = DEFAULT_RESULTS,
+) -> None:
+    """Remove old runs, cached programs and environments of systems.
+
+    Shows what would be removed and its size, then asks. Of runs, only finished ones that you began on this machine
+    are removed; verdicts rest on the runs that are left. Programs and environments are built or fetched again when a
+    run needs them, so clean while no run uses them.
+    """
+    if what not in (*KINDS, "all"):
+        raise unknown("kind of files", what, [*KINDS, "all"])
+    found = [one for kind, find in KINDS.items() if what in (kind, "all") for one in find(results, keep)]
+    if not found:
+        print("There is nothing to remove.")
+        return
+    table.show(
+        [{"what": one.kind, "path": one.path, "MB": _megabytes(one.bytes)} for one in found], as_json=False
+    )
+    total = _megabytes(sum(one.bytes for one in found))
+    ask(
+        f"This removes the content of these folders, {total} MB.",
+        yes,
+        f"name one kind, such as `{typed('clean runs')}`",
+    )
+    for one in found:
+        left = _remove_run(one.path) if one.kind == "runs" else _remove_entry(one.path)
+        if left:
+            print(f"{one.path} stays, because Benchbook did not write {', '.join(left[:5])}.")
+    if any(one.kind == "runs" for one in found):
+        database.rebuild(results)
+    print(f"Removed {total} MB.")
+
+
+def old_runs(results: Path, keep: int) -> Iterator[Removable]:
+    """Yield the finished runs of this user that are not among the latest ``keep`` of their experiment and profile."""
+    groups: dict[tuple[str, str, bool], list[runs.Run]] = defaultdict(list)
+    for run in runs.all_runs(results) if results.is_dir() else ():
+        if run.finished_at is not None and run.whole and not run.path.is_symlink() and seal.is_own(run.path):
+            groups[run.experiment, run.profile, run.against_itself].append(run)
+    for of_one in groups.values():
+        for run in of_one[: max(0, len(of_one) - keep)]:
+            yield Removable("runs", run.path, allocated(run.path))
+
+
+def cached(environments: bool) -> Callable[[Path, int], Iterator[Removable]]:
+    """Return what finds the entries of the cache that are Python environments, or those that are not."""
+
+    def find(*_: object) -> Iterator[Removable]:
+        cache = cache_folder(os.environ)
+        for name in CACHED:
+            folder = cache / name
+            for path in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
+                is_entry = ENTRY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+                if is_entry and (path / ENVIRONMENT).is_file() == environments:
+                    yield Removable("environments" if environments else "caches", path, allocated(path))
+
+    return find
+
+
+KINDS: dict[str, Callable[[Path, int], Iterator[Removable]]] = {
+    "runs": old_runs,
+    "caches": cached(environments=False),
+    "environments": cached(environments=True),
+}
+
+
+def _remove_entry(path: Path) -> list[str]:
+    shutil.rmtree(path)
+    path.with_name(f".{path.name}.lock").unlink(missing_ok=True)
+    return []
+
+
+def _remove_run(path: Path) -> list[str]:
+    """Remove what Benchbook wrote of a run, and its folder if nothing else is left; return the names that are left."""
+    trials = path / "trials"
+    with lock_run(path, path.name):
+        for trial in trials.iterdir() if trials.is_dir() and not trials.is_symlink() else ():
+            if TRIAL.fullmatch(trial.name):
+                _remove(trial)
+        for one in path.iterdir():
+            if WRITTEN.fullmatch(one.name):
+                _remove(one)
+    for folder in (trials, path):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    return (
+        sorted(str(one.relative_to(path)) for one in path.rglob("*") if not one.is_dir())
+        if path.exists()
+        else []
+    )
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f}"
