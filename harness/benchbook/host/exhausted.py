@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+from pathlib import Path
+
+from benchbook.host.filesystem import device_of
+from benchbook.host.reading import Unreadable
 
 PROCESSES = (
     "This user may start no further process or thread (RLIMIT_NPROC, or a limit of its control group).",
@@ -22,10 +27,6 @@ _BY_ERROR = {
         "The machine has no file handles left.",
         "End other programs, then run the command again.",
     ),
-    errno.EIO: (
-        "The storage failed to read or write (input/output error).",
-        "Check the disk (`dmesg` reports its errors), or name a folder on another one with --results DIR.",
-    ),
 }
 REFUSED_THREADS = (
     "can't start new thread",
@@ -37,12 +38,17 @@ REFUSED_THREADS = (
 """What Python, Rust and Go report if the kernel refuses a thread, in an error without a number."""
 
 
-def explain(error: BaseException) -> tuple[str, str] | None:
-    """Return what the machine lacked and the next step, if that is what an error or one of its causes shows."""
+def explain(error: BaseException, folder: Path | None = None) -> tuple[str, str] | None:
+    """Return what the machine lacked and the next step, if that is what an error or one of its causes shows.
+
+    ``folder`` is the one in which a file whose name the error lacks is likely to be.
+    """
     seen: set[int] = set()
     found: BaseException | None = error
     while found is not None and id(found) not in seen:
         seen.add(id(found))
+        if isinstance(found, OSError) and found.errno == errno.EIO:
+            return _broken(found.filename or folder)
         if isinstance(found, OSError) and found.errno in _BY_ERROR:
             message, hint = _BY_ERROR[found.errno]
             return (f"{found.filename}: {message}" if found.filename else message), hint
@@ -52,6 +58,18 @@ def explain(error: BaseException) -> tuple[str, str] | None:
             return PROCESSES
         found = found.__cause__  # not its context: a full pipe that was waited for is no lack
     return None
+
+
+def _broken(place: object) -> tuple[str, str]:
+    """Name the disk that failed to read or write, if it is known."""
+    disk = None
+    if isinstance(place, str | Path):
+        with contextlib.suppress(Unreadable, OSError, ValueError):
+            disk = device_of(Path(place)).name
+    what = f"disk {disk}" if disk else "storage"
+    failed = f"he {what} failed to read or write (input/output error)."
+    hint = f"Check the {what} (`dmesg` reports its errors), or name a folder on another one with --results DIR."
+    return (f"{place}: t{failed}" if place else f"T{failed}"), hint
 
 
 def refused_threads(text: str) -> bool:

@@ -365,6 +365,8 @@ def _mapping(where: str, text: str) -> dict[str, Any]:
 
     try:
         value = yaml.safe_load(text) if text.strip() else {}
+    except RecursionError:
+        raise RequestError(f"{where} is nested too deep.", "Correct it and render again.") from None
     except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise RequestError(

@@ -70,6 +70,8 @@ class TrialRun:
         self.confined: Confined | None = None
         self.storage_work: StorageWork | None = None
         self.driver: Driver | None = None
+        self.apart: Path | None = None
+        """The folder of the data if its storage has another disk than the results."""
 
     def run(self) -> trial_record.Trial:
         """Carry out the trial and return its record; raise on an interruption and for an invalid request."""
@@ -139,8 +141,8 @@ class TrialRun:
         """
         if self.context.folder.is_dir() and not self.folder.is_dir():
             return f"{self.folder} was removed while the trial ran."
-        lacked = exhausted.explain(error)
-        if lacked and getattr(error, "errno", None) != errno.EIO:
+        lacked = exhausted.explain(error, self.context.folder)
+        if lacked and not watchdog.broken_storage(error, self.apart):
             raise RequestError(*lacked) from error  # every later trial would fail too
         (self.folder / "harness-error.log").write_text(
             traceback.format_exc(), encoding="utf-8", errors="backslashreplace"
@@ -180,6 +182,7 @@ class TrialRun:
         held = storage(declared, place, self.planned.levels)
         try:
             data = held.mount()
+            self.apart = data if watchdog.apart(data, self.context.folder) else None
             self.storage_facts = held.facts()
             self.storage_work = StorageWork(held)
             self.confined = Confined(

@@ -191,7 +191,7 @@ def disk_full_note(storage: str, data: Path, results: Path) -> str:
     A full results disk ends the run, which can be resumed; a full storage is a result of this trial.
     """
     try:
-        if os.stat(data).st_dev == os.stat(results).st_dev:  # noqa: PTH116 - two calls, no objects
+        if not apart(data, results):
             return ""
         found = shutil.disk_usage(data)
     except OSError:
@@ -210,6 +210,21 @@ def disk_full_as_failure(storage: str, data: Path, results: Path) -> Iterator[No
         if error.errno in (errno.ENOSPC, errno.EDQUOT) and (full := disk_full_note(storage, data, results)):
             raise TrialFailed(f"Could not write the data.{full}") from error
         raise
+
+
+def apart(data: Path, results: Path) -> bool:
+    """Return whether the data is on another disk than the results."""
+    return os.stat(data).st_dev != os.stat(results).st_dev  # noqa: PTH116 - two calls, no objects
+
+
+def broken_storage(error: Exception, data: Path | None) -> bool:
+    """Return whether an input/output error may be that of the storage ``data``, which fails its trial alone.
+
+    None if the storage shares the disk of the results: if that disk is broken, every later trial would fail too.
+    """
+    if data is None or not isinstance(error, OSError) or error.errno != errno.EIO:
+        return False
+    return error.filename is None or Path(os.fsdecode(error.filename)).is_relative_to(data)
 
 
 def with_cause(cause: str, error: TrialFailed, *probes: Callable[[], object]) -> str:

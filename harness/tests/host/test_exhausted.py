@@ -7,6 +7,7 @@ import pytest
 from benchbook.cli import app
 from benchbook.errors import RequestError
 from benchbook.host import exhausted
+from benchbook.host.filesystem import Device
 from benchbook.run import benchload
 
 
@@ -32,9 +33,9 @@ LACKS = {
     "memory": (OSError(errno.ENOMEM, "Cannot allocate memory"), "no memory left"),
     "python": (MemoryError(), "no memory left"),
     "files": (OSError(errno.EMFILE, "Too many open files"), "no further file"),
-    "disk": (
-        OSError(errno.EIO, "Input/output error", "/data/x"),
-        r"/data/x: The storage failed to read or write",
+    "storage": (
+        OSError(errno.EIO, "Input/output error", "/dev/shm/x"),
+        "/dev/shm/x: the storage failed to read or write",
     ),
 }
 
@@ -52,6 +53,17 @@ def test_a_command_that_lacks_something_ends_with_a_sentence_and_no_traceback(
     assert words in said
     assert "Traceback" not in said
     assert "again" in said or "--results DIR" in said
+
+
+def test_a_broken_disk_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(exhausted, "device_of", lambda place: Device(f"sd-{place.name}", "sd"))
+    broken = OSError(errno.EIO, "Input/output error")
+    assert exhausted.explain(broken)[0] == "The storage failed to read or write (input/output error)."
+    message, hint = exhausted.explain(broken, tmp_path / "results")
+    assert message == f"{tmp_path}/results: the disk sd-results failed to read or write (input/output error)."
+    assert hint.startswith("Check the disk sd-results (`dmesg` reports its errors)")
+    broken.filename = str(tmp_path / "file")
+    assert "the disk sd-file failed" in exhausted.explain(broken, tmp_path / "results")[0]
 
 
 def test_a_defect_is_no_lack():

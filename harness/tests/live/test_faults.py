@@ -142,6 +142,31 @@ def test_a_full_disk_is_one_sentence_and_after_room_is_made_the_run_goes_on(smal
     assert {one["n"] for one in found} == {1}
 
 
+BROKEN_DISK = """
+import errno
+from pathlib import Path
+from benchbook.run import findings
+keep = findings.require_kept
+def fail(file):
+    if Path(file.name).parent.name == "0001":
+        raise OSError(errno.EIO, "Input/output error")
+    keep(file)
+findings.require_kept = fail
+"""
+"""The disk of the results fails when the events of the second trial are written out."""
+
+
+def test_a_broken_disk_stops_the_run_with_its_name_and_another_command_continues(tmp_path: Path) -> None:
+    done = bench("run", *SMALL, "--results", str(tmp_path), report=False, before=BROKEN_DISK)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "failed to read or write (input/output error)" in done.stderr
+    assert "[2/4]" not in done.stderr
+    again = bench("resume", "--results", str(tmp_path), report=False)
+    assert again.returncode == 0, again.stderr
+    assert [one["n"] for one in rows(tmp_path, "select count(*) as n from trials where status = 'ok'")] == [4]
+
+
 @root_only
 @pytest.mark.parametrize("system", ["duckdb", "sqlite", "influxdb-1.8.10", "postgresql-15"])
 def test_a_full_disk_of_data_fails_its_trial_in_words_and_the_run_goes_on(

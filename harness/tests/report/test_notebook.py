@@ -64,6 +64,7 @@ def test_echo_is_off_where_nobody_says_otherwise(tmp_path):
         ("```{python}\n#| ecoh: true\n1\n```\n", 'Did you mean "echo"'),
         ("---\ntitel: x\n---\n\nText\n", 'Did you mean "title"'),
         ("---\ntitle: [x\n---\n\nText\n", "not valid YAML"),
+        (f"---\ntitle: {'[' * 5000}{']' * 5000}\n---\n\nText\n", "the header is nested too deep"),
         ("```{python}\n#| echo\n1\n```\n", "key: value"),
         ("---\nexecute:\n  freeze: auto\n---\n\nText\n", '"freeze"'),
     ],

@@ -1,4 +1,4 @@
-"""A full storage is reported as the cause of a failure, unless it shares the disk of the results."""
+"""A full or broken storage fails its trial alone, unless it shares the disk of the results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchbook.errors import TrialFailed
+from benchbook.errors import RequestError, TrialFailed
 from benchbook.run import watchdog
+from benchbook.run.trial import TrialRun
 
 
 @pytest.fixture
@@ -48,3 +49,28 @@ def test_what_the_harness_cannot_write_there_fails_the_trial_alone(disks: dict[s
         watchdog.disk_full_as_failure("local", Path("data"), Path("r")),
     ):
         raise full
+
+
+def test_an_input_output_error_is_the_storages_if_it_has_a_disk_of_its_own() -> None:
+    at, elsewhere, unnamed = (
+        OSError(errno.EIO, "Input/output error", name) for name in ("/mnt/data/db", "/results/x", None)
+    )
+    data = Path("/mnt/data")
+    assert [watchdog.broken_storage(error, data) for error in (at, elsewhere, unnamed)] == [True, False, True]
+    assert not any(watchdog.broken_storage(error, None) for error in (at, elsewhere, unnamed))
+    assert not watchdog.broken_storage(OSError(errno.EMFILE, "Too many open files"), data)
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_broken_disk_of_the_results_stops_the_run(tmp_path: Path, apart: bool) -> None:
+    one = object.__new__(TrialRun)
+    one.folder, one.context = tmp_path, SimpleNamespace(folder=tmp_path)  # type: ignore[assignment]
+    one.apart, one.driver = (tmp_path / "data" if apart else None), None
+    broken = OSError(errno.EIO, "Input/output error", str(tmp_path / "data" / "db"))
+    if apart:
+        assert one._defect(broken).endswith(
+            "failed to read or write (input/output error); see harness-error.log"
+        )
+    else:
+        with pytest.raises(RequestError, match="failed to read or write"):
+            one._defect(broken)
