@@ -225,13 +225,13 @@ class Run(Recording):
             'WHERE t.run_id = ? AND NOT c.ok ORDER BY t."index"'
         )
 
-    def rows_refused(self) -> dict[str, float]:
-        """Return cell → rows that its system refused, in trials of any status."""
+    def summed(self, metric: str) -> dict[str, float]:
+        """Return cell → sum of a metric over its phases and its trials of any status."""
         text = (
             "SELECT t.cell, sum(m.value) FROM measurements m JOIN trials t USING (trial_id) "
-            "WHERE t.run_id = ? AND m.metric = 'rows_refused' GROUP BY t.cell"
+            "WHERE t.run_id = ? AND m.metric = ? GROUP BY t.cell"
         )
-        return dict(self.query(text).iter_rows())
+        return dict(self.query(text, metric).iter_rows())
 
     def lasted(self, phase: str | None = None) -> tuple[float | None, float | None]:
         """Return the median and the shortest duration in s of a phase, or of all that run a workload."""

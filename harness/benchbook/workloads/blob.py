@@ -222,6 +222,7 @@ def measurements(phase: str, summary: Event, settle_seconds: float) -> list[Meas
         Measurement(phase, "objects", objects),
         Measurement(phase, "operations", operations),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
+        Measurement(phase, "retries", float(summary.get("retries") or 0)),
         Measurement(phase, "acknowledged_seconds", duration),
         Measurement(phase, "settled_seconds", duration + settle_seconds),
     ]
@@ -253,6 +254,7 @@ workload = Workload(
         "operations_per_second",
         "operations",
         "errors",
+        "retries",
         "acknowledged_seconds",
         "settled_seconds",
         *OPEN_LOOP,

@@ -113,6 +113,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
         Measurement(phase, "queries_per_second", operations * to_last_answer(summary)),
         Measurement(phase, "queries", operations),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
+        Measurement(phase, "retries", float(summary.get("retries") or 0)),
     ]
     return [*found, *open_loop(phase, summary), *latency(phase, histograms)]
 
@@ -190,6 +191,7 @@ workload = Workload(
         "queries_per_second",
         "queries",
         "errors",
+        "retries",
         *OPEN_LOOP,
         *LATENCY,
         Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache"),

@@ -155,6 +155,7 @@ def measurements(phase: str, summary: Event, histograms: list[Event]) -> list[Me
         Measurement(phase, "operations", float(summary["operations"])),
         Measurement(phase, "records_per_second", float(summary["rows"]) * rate),
         Measurement(phase, "errors", float(summary.get("errors") or 0)),
+        Measurement(phase, "retries", float(summary.get("retries") or 0)),
         *open_loop(phase, summary),
         *latency(phase, histograms),
     ]
@@ -198,6 +199,7 @@ workload = Workload(
         "operations_per_second",
         "operations",
         "errors",
+        "retries",
         *OPEN_LOOP,
         *LATENCY,
     ),

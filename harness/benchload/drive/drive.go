@@ -62,8 +62,17 @@ func Clients[C system.Conn](to system.System[C], client func(conn C, worker int)
 		if err != nil {
 			return nil, fmt.Errorf("cannot connect to %s: %w", to.Name(), err)
 		}
+		if r, ok := any(conn).(system.Resending); ok {
+			return resending{client(conn, worker), r}, nil
+		}
 		return client(conn, worker), nil
 	}
+}
+
+// resending is a client whose connection sends some requests again.
+type resending struct {
+	Client
+	system.Resending
 }
 
 // worker drives one client.
@@ -72,7 +81,8 @@ type worker struct {
 	client      Client
 	recorder    *measure.Recorder
 	arrivals    *arrivals
-	end         func() // ends the workload for all workers
+	resent      func() int64 // requests that the connection sent again; nil if it never does
+	end         func()       // ends the workload for all workers
 	failures    *failureCount
 	unreachable int           // attempts in a row that did not reach the server
 	stall       time.Duration // from the end of an operation until the next was prepared
@@ -100,6 +110,9 @@ func (w *Work) Run(ctx context.Context, run *measure.Run) (summary event.Summary
 		// ends itself lets the other operations complete.
 		defer context.AfterFunc(outer, client.Interrupt)()
 		workers[i] = &worker{work: w, client: client, recorder: run.Recorder(i), end: cancel, failures: &failures}
+		if r, ok := client.(resending); ok {
+			workers[i].resent = r.Resent
+		}
 	}
 	run.Start(w.Pace.Duration)
 	arrivals := newArrivals(w.Pace, run.Began())
@@ -175,6 +188,9 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) time.Ti
 		if result.Ended.IsZero() {
 			result.Ended = time.Now()
 		}
+		if w.resent != nil {
+			w.recorder.Retried(result.Kind, w.resent())
+		}
 		at := measure.Times{Intended: intended, Begun: begun, Ended: result.Ended}
 		if err == nil {
 			w.unreachable = 0
@@ -193,7 +209,7 @@ func (w *worker) operate(ctx context.Context, intended, begun time.Time) time.Ti
 			w.unreachable = 0
 		}
 		if wait, again := w.work.Rule.retry(failure, attempt, w.unreachable); again && pause(ctx, wait) {
-			w.recorder.Retried(result.Kind)
+			w.recorder.Retried(result.Kind, 1)
 			continue
 		}
 		if answered != nil && ctx.Err() != nil {

@@ -56,3 +56,24 @@ func TestAServerThatResetsOrIsGoneEndsTheLoad(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryResetOfAConnectionIsCounted(t *testing.T) {
+	var requests, resets atomic.Int64
+	o := loaded(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if number := requests.Add(1); number%3 == 1 && number > 1 {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			resets.Add(1)
+			_ = conn.Close()
+			return
+		}
+		answer(204, "")(w, r)
+	}, func(o *options) { o.Workers = 1 })
+	if o.summary.Rows != rows || o.summary.Errors != 0 || o.summary.Retries != resets.Load() || resets.Load() == 0 {
+		t.Errorf("%d connections were reset, and the summary is %+v", resets.Load(), o.summary)
+	}
+}

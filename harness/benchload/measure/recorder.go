@@ -111,10 +111,13 @@ func (r *Recorder) Failed(kind int, failure *system.Failure, partly Counts, at T
 	k.log.add(at, partly.Rows, failure)
 }
 
-// Retried counts another attempt at an operation.
-func (r *Recorder) Retried(kind int) {
+// Retried counts other attempts at an operation.
+func (r *Recorder) Retried(kind int, attempts int64) {
+	if attempts == 0 {
+		return
+	}
 	r.lock.Lock()
-	r.kinds[kind].totals.retries++
+	r.kinds[kind].totals.retries += attempts
 	r.lock.Unlock()
 }
 

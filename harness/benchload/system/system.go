@@ -12,6 +12,10 @@ type Conn interface {
 	Close()
 }
 
+// Resending is a connection that sends a request again at once if the server closed it
+// without an answer. Resent returns how many it sent again since it was called last.
+type Resending interface{ Resent() int64 }
+
 // System is a system under test as a workload sees it: C has the workload's verbs.
 type System[C Conn] interface {
 	// Name returns the name of the kind of system.

@@ -13,7 +13,7 @@ from benchbook.analyse import model, rules
 from benchbook.analyse.run import Run
 from benchbook.report import conclusion, limits, reasons
 from benchbook.report.charts import telemetry
-from benchbook.report.table import Table
+from benchbook.report.table import Block, Table
 from benchbook.report.tables import cost, work
 from tests.report.test_report_parts import changed
 from tests.report.test_storage import Trials
@@ -73,6 +73,18 @@ def test_a_failed_check_is_not_a_passed_one(made: Made) -> None:
     table = work.checks_table(run)
     assert isinstance(table, Table)
     assert [row[2:4] for row in table.rows] == [["5", "1"]]
+
+
+def test_operations_that_were_sent_again_are_shown_though_none_failed(made: Made) -> None:
+    run = changed(made, f"UPDATE measurements SET value = 23 WHERE metric = 'retries' AND {FIRST}")
+    table = work.checks_table(run)
+    assert isinstance(table, Table)
+    [row] = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert (row["Failed operations"], row["Operations sent again"]) == ("0", "23")
+    said = work.checks(run)
+    assert isinstance(said, Block)
+    assert "Operations sent again" in said.markdown
+    assert "No check failed and no operation failed." in said.markdown
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,13 @@ def test_flags_are_those_of_benchload() -> None:
 def test_its_metrics_are_declared() -> None:
     summary = {"duration_ns": 2_000_000_000, "operations": 10, "rows": 30, "errors": 1}
     found = {one.metric: one.value for one in ycsb.measurements("e", summary, [])}
-    assert found == {"operations_per_second": 5, "operations": 10, "records_per_second": 15, "errors": 1}
+    assert found == {
+        "operations_per_second": 5,
+        "operations": 10,
+        "records_per_second": 15,
+        "errors": 1,
+        "retries": 0,
+    }
     assert found.keys() <= set(metrics("ycsb") or ())
     assert describe("rmw_latency_p99").title == "99th percentile of latency of read-modify-writes"
 

@@ -20,16 +20,20 @@ MOST = 30
 
 
 def checks_table(run: Run) -> Table | Markdown:
-    """Return a row for each cell in which a trial, a check or an operation failed, and a caption for the others."""
+    """Return a row for each cell in which a trial, a check or an operation failed, and a caption for the others.
+
+    An operation that was sent again counts as well, although it succeeded in the end.
+    """
     trials = run.frame("trials").select("trial_id", "cell")
     errors = trials.join(run.frame("errors"), on="trial_id", how="inner")
-    refused = run.rows_refused()
+    refused, again = run.summed("rows_refused"), run.summed("retries")
     rows, sound = [], 0
     for one in labelled(run):
         passed, wrong = run.checks.get(one.name, (0, 0))
         failed = errors.filter(pl.col("cell") == one.name)["operations"].sum()
         refused_rows = refused.get(one.name)
-        if one.ok == one.trials and not wrong and not failed and not refused_rows:
+        retries = again.get(one.name)
+        if one.ok == one.trials and not (wrong or failed or refused_rows or retries):
             sound += 1
             continue
         rows.append(
@@ -39,6 +43,7 @@ def checks_table(run: Run) -> Table | Markdown:
                 quantity.count(passed),
                 quantity.count(wrong),
                 quantity.count(float(failed or 0)),
+                quantity.count(float(retries or 0)),
                 quantity.count(float(refused_rows or 0)),
             ]
         )
@@ -53,6 +58,7 @@ def checks_table(run: Run) -> Table | Markdown:
         "Passed checks",
         "Failed checks",
         "Failed operations",
+        "Operations sent again",
         "Refused rows",
     ]
     caption = f"In the other {sound} {setups}, no trial, check or operation failed" if sound else ""
@@ -101,9 +107,9 @@ def _operations(number: float) -> str:
 
 
 def checks(run: Run) -> Markdown | Block:
-    """Return one sentence if every check passed and no operation failed, else the tables of both."""
+    """Return one sentence if every check passed and no operation failed or was sent again, else the tables."""
     failing = failed(run)
-    if isinstance(failing, Table):
+    if isinstance(failing, Table) or any(run.summed("retries").values()):
         parts = [checks_table(run), failing]
         written = [part.markdown() if isinstance(part, Table) else part.markdown for part in parts]
         return Block("".join(part.html() for part in parts), "\n\n".join(written))

@@ -56,6 +56,9 @@ func (c *Client) Ask(method, path, headers string, body []byte) (int, target.Ans
 	return response.Status, target.Answer{Body: response.Body, Bytes: int64(len(response.Body)), Done: response.Done}, nil
 }
 
+// Resent returns how many requests were sent again since it was called last.
+func (c *Client) Resent() int64 { return c.conn.Resent() }
+
 // Interrupt ends a waiting operation.
 func (c *Client) Interrupt() { c.conn.Interrupt() }
 

@@ -23,6 +23,7 @@ type Conn struct {
 	head    []byte
 	body    []byte
 	used    bool // an answer came over the present connection already
+	resent  int64
 
 	// Most is the size of the largest answer; 0 means 64 MiB.
 	Most int64
@@ -53,9 +54,16 @@ var ErrStale = errors.New("the server closed the kept connection")
 func (c *Conn) Do(method, path, headers string, body []byte) (Response, error) {
 	response, err := c.attempt(method, path, headers, body)
 	if errors.Is(err, ErrStale) {
+		c.resent++
 		response, err = c.attempt(method, path, headers, body)
 	}
 	return response, err
+}
+
+// Resent returns how many requests were sent again since it was called last.
+func (c *Conn) Resent() (requests int64) {
+	requests, c.resent = c.resent, 0
+	return requests
 }
 
 func (c *Conn) attempt(method, path, headers string, body []byte) (Response, error) {
