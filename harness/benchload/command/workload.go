@@ -40,6 +40,8 @@ type Workload struct {
 	Events  *event.Writer // of all others
 	Console *Console
 	Record  *measure.Operations // of single operations; nil for none
+
+	Answered func() event.Answered // what was answered to questions; nil if nobody counts
 }
 
 // Workload begins a workload: it opens the file of single operations, if any.
@@ -90,9 +92,8 @@ func (w *Workload) Run(work *drive.Work, operations ...string) (summary event.Su
 	return work.Run(w.Console.Context, run)
 }
 
-// Ask asks questions, first some without a clock, and writes the events; answered
-// returns what was answered.
-func (w *Workload) Ask(work *drive.Work, warmup int64, digest string, answered func() event.Answered) error {
+// Ask asks questions, first some without a clock, and writes the events.
+func (w *Workload) Ask(work *drive.Work, warmup int64, digest string) error {
 	w.Begin()
 	if warmup > 0 {
 		warm := *work
@@ -105,7 +106,9 @@ func (w *Workload) Ask(work *drive.Work, warmup int64, digest string, answered f
 	if err != nil {
 		return err
 	}
-	w.Events.Answered(answered())
+	if w.Answered != nil {
+		w.Events.Answered(w.Answered())
+	}
 	summary.Digest = &digest
 	return w.Finish(summary, summary.Errors > 0)
 }

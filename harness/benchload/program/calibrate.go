@@ -75,7 +75,8 @@ func (k *Calibrate[D]) Run(c *command.Console) error {
 		Workload: "calibrate-query", Target: tested.Name(), Workers: k.Workers, Loop: "closed", Operations: int64(len(texts)),
 	})
 	seen := query.NewSeen(queries)
-	return w.Ask(query.Work(texts, seen, tested, pace), 0, digest, seen.Event)
+	w.Answered = seen.Event
+	return w.Ask(query.Work(texts, seen, tested, pace), 0, digest)
 }
 
 // startNullServer starts the server as a separate process, so that its CPU time does

@@ -64,7 +64,8 @@ func (q *queryCommand) Run(c *command.Console) error {
 	}
 	defer w.Close()
 	seen := query.NewSeen(queries)
-	return w.Ask(query.Work(texts, seen, tested, pace), q.Warmup, digest, seen.Event)
+	w.Answered = seen.Event
+	return w.Ask(query.Work(texts, seen, tested, pace), q.Warmup, digest)
 }
 
 // readQueries reads the file of queries.
