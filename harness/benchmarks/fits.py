@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import polygamma, psi, stdtr, stdtrit
 
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import ALPHA, FEWEST_ROBUST, HUBER, OWN_SCALE
+from benchbook.declare.expectation import Expectation
 
 Array = NDArray[np.float64]
 _NORMAL = 1.4826

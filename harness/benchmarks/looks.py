@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.power import SETTLED
+from benchbook.declare.expectation import Expectation
 from benchbook.plan.sequential import FIRST, levels
 from benchmarks.fits import fits, verdicts
 from benchmarks.power import METHODS, PUBLISHED, row, write

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import fit
 from benchbook.analyse.noise import Itself, between
 from benchbook.analyse.ratio import of_logs
+from benchbook.declare.expectation import Expectation
 from benchmarks.fits import VERDICTS, shares
 from tests.analyse.simulated import GROUP, KINDS, SPREAD, fitted
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse import interval, judgement, noise
 from benchbook.analyse.claim_cells import Sides
-from benchbook.analyse.judgement import NONE, Evidence, Expectation, Kind, Word, evidence, reason
+from benchbook.analyse.judgement import NONE, Evidence, Word, evidence, reason
 from benchbook.analyse.model import Fit, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
@@ -17,6 +16,7 @@ from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import TRIAL
 from benchbook.declare.claim import Claim
+from benchbook.declare.expectation import Expectation, expectation
 from benchbook.declare.published import PublishedRatio
 
 OF_FAILURES = ("rows_found", "rows_refused", "acknowledged_fraction")
@@ -130,38 +130,6 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> Reason | None:
         if shortest < SHORTEST_SECONDS:
             return because("short-phase", phase=claim.phase, seconds=shortest, least=SHORTEST_SECONDS)
     return None
-
-
-def expectation(claim: Claim, published: PublishedRatio | None) -> Expectation:
-    """Return what a claim expects of the ratio of a case."""
-    number = published.ratio if published else None
-    if claim.test == "rises" or claim.test == "falls":  # noqa: PLR1714 - narrows the type
-        up = claim.test == "rises"
-        kind: Kind = "at-least" if up else "at-most"
-        if claim.by_at_least is not None:
-            return Expectation(kind, claim.by_at_least if up else 1 / claim.by_at_least, 0.0)
-        if number is not None and (number > 1) == up and number != 1:
-            return Expectation("ratio", number, claim.margin)
-        return Expectation(kind, 1.0, 0.0)
-    assert claim.test != "agree"
-    if claim.words is not None:
-        return _in_words(claim)
-    if claim.test == "equal":
-        return Expectation("equal", 1.0, claim.margin)
-    return Expectation(claim.test, 1.0 if number is None else number, claim.margin)
-
-
-def _in_words(claim: Claim) -> Expectation:
-    """Return what "much", "slightly" and "little" expect (docs/claims.md)."""
-    if claim.test == "equal":
-        return Expectation("equal", 1.0, judgement.LITTLE - 1)
-    up = claim.test == "at-least"
-    if claim.words != "slightly":
-        least = judgement.MUCH if claim.words == "much" else 1 / judgement.LITTLE
-        return Expectation("at-least" if up else "at-most", least if up else 1 / least, 0.0)
-    least, most = judgement.SLIGHTLY
-    band = (least, most) if up else (1 / most, 1 / least)
-    return Expectation("ratio", math.sqrt(band[0] * band[1]), 0.0, band)
 
 
 def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> Reason | None:

@@ -30,7 +30,7 @@ from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue, root
-from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine
+from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine, Share, least
 from benchbook.declare.level import Setting, amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, Row, ratios
 from benchbook.errors import RequestError, command
@@ -71,7 +71,7 @@ class Judgement:
     """Those of ``reasons`` that a reader must know beside the verdict."""
     conditions: tuple[Reason, ...] = ()
     """Differences from the publication, such as batches of 1,000 instead of 5,000."""
-    in_cells: judgement.Share = "all"
+    in_cells: Share = "all"
     """In how many cases it must hold."""
     missing: int = 0
     """Setups that were published or planned and have no result."""
@@ -384,7 +384,7 @@ def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
     Several cases are several chances of a wrong verdict, so the verdict on all of them is stricter.
     """
     total = len(found.cells) + missing
-    needed = judgement.least(claim.in_cells, total)
+    needed = least(claim.in_cells, total)
     words = Counter(cell.verdict for cell in found.cells if not cell.unfit)
     if total > 1 and words["contradicted"] > total - needed:
         return "contradicted"

@@ -10,7 +10,6 @@ from typing import NamedTuple, overload
 
 from benchbook.analyse import interval, noise, quantity, same_work, verdict
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.judgement import SAME, Expectation
 from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
 from benchbook.analyse.power import Question, case
@@ -19,6 +18,7 @@ from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Numbers
 from benchbook.analyse.verdict import Verdict
+from benchbook.declare.expectation import SAME, Expectation
 from benchbook.declare.level import same
 from benchbook.declare.metric import describe
 
@@ -273,7 +273,7 @@ def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
 NOT_RANKED = "not ranked"
 """Verdict on an embedded system compared with a server."""
 NO_DIFFERENCE = "no difference"
-"""Verdict on two that are equal within ``judgement.SAME``: the 90 % interval of their ratio lies within."""
+"""Verdict on two that are equal within ``expectation.SAME``: the 90 % interval of their ratio lies within."""
 UNDECIDED = "undecided"
 """Verdict on two of which none is better for certain, and which are not equal for certain either."""
 NO_VERDICT = "no verdict"

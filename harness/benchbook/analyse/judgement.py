@@ -1,4 +1,4 @@
-"""The expected ratio of a claim, the evidence of a measurement, the verdict, and its reason."""
+"""The evidence that a measurement gives on an expected ratio, the verdict, and its reason."""
 
 from __future__ import annotations
 
@@ -10,66 +10,8 @@ from typing import Any, Literal
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.ratio import Ratio
 from benchbook.analyse.reason import Reason, because
-
-# Everything here is on logarithms, where a ratio and its inverse are alike: an equivalence margin of 10 % around a
-# published ratio p is the band from p / 1.1 to p * 1.1.
-
-Kind = Literal["ratio", "equal", "at-least", "at-most"]
-SAME = 0.05
-"""A claimed difference does not exist where the whole 90 % interval lies this close to 1, or on its other side."""
-SLIGHTLY = (1.02, 1.2)
-"""Factors that a publication may mean by "slightly"."""
-MUCH = 1.5
-"""The least factor that it may mean by "much"."""
-LITTLE = 1.1
-"""The largest factor of "little difference" and "rises little"."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """The published ratio, and in what sense a measured one has to meet it."""
-
-    kind: Kind
-    value: float
-    """Published ratio; for at-least and at-most the bound, where 1 means only "higher" or "lower"."""
-    margin: float = 0.1
-    within: tuple[float, float] | None = None
-    """The band, where words of the publication set it ("slightly")."""
-
-    @property
-    def sign(self) -> int:
-        """The claimed direction: 1 above one, -1 below one, 0 for no difference."""
-        if self.kind == "equal" or (self.kind == "ratio" and self.value == 1):
-            return 0
-        if self.kind in ("at-least", "at-most"):
-            bound = 1 if self.kind == "at-least" else -1
-            # "at least half as fast" claims no direction: below its bound contradicts it.
-            return bound if bound * math.log(self.value) >= 0 else 0
-        return 1 if self.value > 1 else -1
-
-    @property
-    def band(self) -> tuple[float, float]:
-        """The ratios that meet it, lowest and highest; 0 or infinity where it has one bound."""
-        if self.within is not None:
-            return self.within
-        factor = 1 + self.margin
-        if self.kind == "at-least":
-            return self.value / factor, math.inf
-        if self.kind == "at-most":
-            return 0.0, self.value * factor
-        middle = 1.0 if self.kind == "equal" else self.value
-        return middle / factor, middle * factor
-
-    @property
-    def no_difference(self) -> float:
-        """The factor around 1 within which a measured ratio shows no difference where one was published.
-
-        It is closer to 1 than to the published ratio; 1 where no difference was published.
-        """
-        if self.sign == 0:
-            return 1.0
-        published = max(self.value, 1 / self.value)
-        return 1 + SAME if published == 1 else min(1 + SAME, math.sqrt(published))
+from benchbook.declare.claim import Share, least
+from benchbook.declare.expectation import Expectation
 
 
 @dataclass(frozen=True)
@@ -138,17 +80,11 @@ Word = Literal[
 ]  # fmt: skip
 DECIDED: tuple[Word, ...] = ("reproduced", "different size", "direction only", "contradicted")
 """Verdicts that say something about the claim."""
-Share = Literal["all", "most", "any"]
 
 
 def word(found: Evidence) -> Word:
     """Return what one case shows."""
     return joint([found], "all")
-
-
-def least(share: Share, total: int) -> int:
-    """Return in how many of several cases a claim must hold."""
-    return {"all": total, "most": total // 2 + 1, "any": 1}[share]
 
 
 def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:

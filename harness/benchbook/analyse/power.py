@@ -11,8 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse.judgement import DECIDED, Evidence, Expectation, Share, Word, evidence, joint
+from benchbook.analyse.judgement import DECIDED, Evidence, Word, evidence, joint
 from benchbook.analyse.model import ALPHA, FEWEST, Fit, Noise
+from benchbook.declare.claim import Share
+from benchbook.declare.expectation import Expectation
 
 DRAWS = 300
 ENOUGH = 0.8

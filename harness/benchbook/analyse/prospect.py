@@ -17,7 +17,7 @@ from typing import Any
 from benchbook.analyse import claims, noise
 from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.claim_cells import Sides, sides
-from benchbook.analyse.claim_evidence import JudgedCell, expectation
+from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.claims import InPlace, Judgement
 from benchbook.analyse.judgement import DECIDED, Word
 from benchbook.analyse.model import ALPHA, Fit
@@ -25,6 +25,7 @@ from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.declare.claim import Claim
+from benchbook.declare.expectation import expectation
 from benchbook.declare.published import PublishedRatio, ratios
 from benchbook.plan.plan import Plan
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from benchbook.analyse import claims, comparison, judgement, noise
 from benchbook.analyse.alike import USED, Kind, bound_kind, is_bound, kind_of, work
-from benchbook.analyse.judgement import Expectation, evidence
+from benchbook.analyse.judgement import evidence
 from benchbook.analyse.model import Fit
 from benchbook.analyse.paired import spread
 from benchbook.analyse.ratio import ratio
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import TRIAL, Cell, Pair, Validity
+from benchbook.declare.expectation import Expectation
 from benchbook.declare.metric import is_main
 
 

@@ -69,7 +69,7 @@ class Catalogue:
 
     def experiment(self, slug: str) -> Experiment:
         """Return an experiment by its slug, after reading the published numbers of its claims."""
-        from benchbook.declare import plugin, published
+        from benchbook.declare import as_written, plugin
         from benchbook.declare.experiment import Experiment
 
         for kind in (
@@ -79,7 +79,7 @@ class Catalogue:
             plugin.own(slug, kind)
         experiment = self._read("experiment", slug, Experiment)
         try:
-            published.check(experiment.claims, self.published)
+            as_written.check(experiment.claims, self.published)
         except RequestError as error:
             raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
         return experiment

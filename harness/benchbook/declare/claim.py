@@ -109,6 +109,14 @@ MARGIN = 0.1
 
 Test = Literal["ratio", "equal", "at-least", "at-most", "rises", "falls", "agree"]
 ONE_SIDED = ("at-least", "at-most")
+Share = Literal["all", "most", "any"]
+
+
+def least(share: Share, total: int) -> int:
+    """Return in how many of several cells a claim must hold."""
+    return {"all": total, "most": total // 2 + 1, "any": 1}[share]
+
+
 Choice = Setting | Annotated[list[Setting], Field(min_length=1)]
 
 
@@ -146,7 +154,7 @@ class Claim(Model):
     """Factor → level, or list of levels, that both sides must have."""
     across: list[Name] = Field(default_factory=list)
     """Factors that distinguish the published cells."""
-    in_cells: Literal["all", "most", "any"] = "all"
+    in_cells: Share = "all"
     """In how many cells the claim must hold: all, more than half, or at least one."""
     published: Published | None = None
     words: Literal["much", "slightly", "little"] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchbook.declare.claim import ONE_SIDED, Claim, Published
+from benchbook.declare.claim import Claim, Published
 from benchbook.declare.level import ordered, same, texts
 from benchbook.errors import RequestError, nearest
 
@@ -259,31 +259,6 @@ def ratios(claim: Claim, files: Path | Mapping[str, list[Row]]) -> list[Publishe
         return _cells(claim, stated)
     except RequestError as error:
         raise RequestError(f'claims "{claim.id}": {error.message}', error.hint) from None
-
-
-def check(claims: Sequence[Claim], folder: Path) -> None:
-    """Read the published numbers of every claim, to find mistakes before a run and not after it."""
-    for claim in claims:
-        held = [one.ratio for one in ratios(claim, folder)]
-        known = [ratio for ratio in held if ratio is not None]
-        if held and not known:
-            raise RequestError(
-                f'claims "{claim.id}": the published numbers have no cell with a value for both `of` and `over`.',
-                "Check `select`, `of_rows` and `over_rows`: each side needs a row in the file of published numbers.",
-            )
-        if claim.test in ONE_SIDED and claim.margin and known:
-            _check_margin(claim, known)
-
-
-def _check_margin(claim: Claim, known: Sequence[float]) -> None:
-    """Refuse a margin that a ratio of 1 lies within: noise alone would then meet "faster"."""
-    effect = min(max(ratio, 1 / ratio) - 1 for ratio in known)
-    if claim.margin >= effect - 1e-9:
-        raise RequestError(
-            f'claims "{claim.id}": margin = {claim.margin:g} is too large: it must be below the claimed effect, '
-            f"{effect:.3g}, or a ratio of 1 (no difference) would meet the claim.",
-            "Choose a smaller margin, or leave it out: at-least and at-most have none by default.",
-        )
 
 
 def files(claims: Sequence[Claim]) -> list[str]:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.power import ENOUGH
 from benchbook.analyse.reason import Reason, of_row
 from benchbook.analyse.verdict import interval_words, percent, shown
 from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.expectation import Expectation
 from benchbook.errors import RequestError
 from benchbook.plan.sequential import FIRST
 from benchbook.report import marks

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, judgement
+from benchbook.analyse import claims
 from benchbook.analyse.claim_notes import _consistent
 from benchbook.analyse.claims import Judgement
+from benchbook.declare import expectation
 from benchbook.declare.claim import Claim
 from benchbook.report.reasons import sentence, text
 from tests.analyse.claimed import BASE, CNOS, INFLUX, only, twice
@@ -57,12 +58,12 @@ def test_words_have_numbers(tmp_path: Path, words: str, test: str, ratio: float,
 
 def test_the_page_of_claims_gives_the_words_the_numbers_of_the_program() -> None:
     page = " ".join((Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8").split())
-    least, most = judgement.SLIGHTLY
+    least, most = expectation.SLIGHTLY
     for stated in (
-        f"| `much` | `at-least`, `at-most` | a factor of {judgement.MUCH:g} or more |",
+        f"| `much` | `at-least`, `at-most` | a factor of {expectation.MUCH:g} or more |",
         f"| `slightly` | `at-least`, `at-most` | a factor from {least:g} to {most:g} |",
-        f"| `little` | `equal`, `at-least`, `at-most` | a factor below {judgement.LITTLE:g}: either way",
-        f"the 90 % CI lies within {100 * judgement.SAME:g} % of 1",
+        f"| `little` | `equal`, `at-least`, `at-most` | a factor below {expectation.LITTLE:g}: either way",
+        f"the 90 % CI lies within {100 * expectation.SAME:g} % of 1",
     ):
         assert stated in page
 

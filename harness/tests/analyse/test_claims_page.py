@@ -12,11 +12,12 @@ import pytest
 from scipy.special import stdtrit
 
 from benchbook.analyse import beside, learned
-from benchbook.analyse.judgement import Expectation, Kind, evidence, word
+from benchbook.analyse.judgement import evidence, word
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between
 from benchbook.cli.app import run
 from benchbook.declare.claim import Claim
+from benchbook.declare.expectation import Expectation, Kind
 from tests.claims import measured_run
 
 PAGE = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ import pytest
 
 from benchbook.analyse import foresight
 from benchbook.analyse.alike import Kind
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between
 from benchbook.analyse.replication import Case, Measured
+from benchbook.declare.expectation import Expectation
 
 ERROR = 0.03
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.analyse.judgement import DECIDED, Expectation, evidence, joint, word
+from benchbook.analyse.judgement import DECIDED, evidence, joint, word
 from benchbook.analyse.model import ALPHA, FEWEST_ROBUST, LARGE, Fit, Noise, fit, log_ratio, prior
+from benchbook.declare.expectation import Expectation
 from benchmarks.fits import Fits, fits, moderated, verdicts
 from tests.analyse.simulated import log_ratios
 

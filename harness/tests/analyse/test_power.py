@@ -8,9 +8,10 @@ import random
 import pytest
 
 from benchbook.analyse import power
-from benchbook.analyse.judgement import DECIDED, Expectation, evidence, joint
+from benchbook.analyse.judgement import DECIDED, evidence, joint
 from benchbook.analyse.model import Noise, fit
 from benchbook.analyse.power import Case, Question
+from benchbook.declare.expectation import Expectation
 
 
 @pytest.mark.parametrize(("truth", "trials"), [(1.0, 5), (1.3, 5), (2.0, 12)])

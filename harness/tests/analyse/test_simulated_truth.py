@@ -15,10 +15,11 @@ import pytest
 from scipy.stats import norm
 
 from benchbook.analyse import interval
-from benchbook.analyse.judgement import NONE, Expectation, evidence, joint, word
+from benchbook.analyse.judgement import NONE, evidence, joint, word
 from benchbook.analyse.model import Fit, fit, prior
 from benchbook.analyse.noise import Itself, between
 from benchbook.analyse.ratio import of_logs, unpaired
+from benchbook.declare.expectation import Expectation
 from benchmarks import power
 from benchmarks.fits import shares
 from tests.analyse.simulated import KINDS, SPREAD, fitted, log_ratios

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from benchbook.declare.as_written import check
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import Claim
 from benchbook.declare.experiment import Experiment
 from benchbook.declare.metric import SHARED, TRIAL, metrics
-from benchbook.declare.published import check, ratios
+from benchbook.declare.published import ratios
 from benchbook.declare.toml import check as checked
 from benchbook.declare.workload import workload
 from benchbook.errors import RequestError
@@ -244,6 +245,67 @@ def test_a_margin_that_a_ratio_of_1_lies_within_is_refused(change: dict[str, Any
     with pytest.raises(
         RequestError, match=f"below the claimed effect, {effect}, or a ratio of 1 .* would meet"
     ):
+        check(declared, PUBLISHED)
+
+
+LEVELS = [
+    {"levels": {"batch_size": size}, "of": value} for size, value in ((1, 1.0), (1000, 3.0), (5000, 2.0))
+]
+"""Published values of a trend: it rises from the first level to the last, and falls on the way."""
+
+
+def _two(first: float, second: float) -> dict[str, Any]:
+    cells = [{"levels": {"batch_size": size}, "ratio": ratio} for size, ratio in ((1, first), (1000, second))]
+    return {"published": {"cells": cells}, "across": ["batch_size"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "failing"),
+    [
+        ({"test": "equal", "published": {"ratio": 1.5}}, "1 of 1"),
+        ({"test": "equal", "published": {"ratio": 1.1}}, None),
+        ({"test": "equal", **_two(1.05, 1.3)}, "1 of 2"),
+        ({"test": "equal", "in_cells": "any", **_two(1.05, 1.3)}, None),
+        ({"test": "equal", "in_cells": "most", **_two(1.05, 1.3)}, "1 of 2"),
+        ({"test": "at-least", "words": "slightly", **_two(1.1, 1.5)}, "1 of 2"),
+        ({"test": "at-least", "words": "much", **_two(1.6, 1.5)}, None),
+        ({"test": "at-least", **_two(0.8, 1.5)}, None),  # a bound is met by itself
+        ({"test": "ratio", **_two(0.8, 1.5)}, None),
+    ],
+)
+def test_a_claim_that_its_own_published_numbers_do_not_meet_is_refused(
+    change: dict[str, Any], failing: str | None
+) -> None:
+    declared = experiment({**RATIO, **change}).claims
+    if failing is None:
+        check(declared, PUBLISHED)
+        return
+    with pytest.raises(
+        RequestError, match=f"would not reproduce it: {failing} published ratios do not meet it"
+    ):
+        check(declared, PUBLISHED)
+    check(experiment({**RATIO, **change, "underspecified": "It contradicts itself."}).claims, PUBLISHED)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({}, False),
+        ({"monotonic": True}, True),
+        ({"test": "falls"}, True),
+        ({"by_at_least": 2}, False),
+        ({"by_at_least": 2.5}, True),
+    ],
+)
+def test_a_trend_that_its_own_published_numbers_do_not_follow_is_refused(
+    change: dict[str, Any], refused: bool
+) -> None:
+    published = {"cells": LEVELS, "unit": "1/s"}
+    declared = experiment({**TREND, "published": published, **change}).claims
+    if not refused:
+        check(declared, PUBLISHED)
+        return
+    with pytest.raises(RequestError, match="would not reproduce it: 1 of 1 published ratios"):
         check(declared, PUBLISHED)
 
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.power import SETTLED
+from benchbook.declare.expectation import Expectation
 from benchbook.errors import RequestError
 from benchbook.plan import sequential
 from benchmarks import looks

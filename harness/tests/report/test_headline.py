@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims, wording
-from benchbook.analyse.judgement import Expectation
 from benchbook.analyse.reason import because
+from benchbook.declare.expectation import Expectation
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, conclusion
 
