@@ -105,8 +105,8 @@ class Judgement:
 def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     """Return the cases with the least and the largest ratio, if a pooled ratio would hide them; else None.
 
-    It would if the intervals of these two do not overlap, if cases have different verdicts, or if the pooled interval
-    includes 1 and no case's interval does.
+    It would if the intervals of these two do not overlap, if cases have different verdicts, if the pooled interval
+    includes 1 and no case's interval does, or if the pooled ratio alone would get another verdict.
     """
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
     if len(cells) < 2:
@@ -115,7 +115,14 @@ def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     apart = (least.high or 0.0) < (most.low or 0.0)
     differ = len({str(cell.verdict) for cell in cells}) > 1
     unlike = _includes_1(one) and not any(map(_includes_1, cells))
-    return (least, most) if apart or differ or unlike else None
+    return (least, most) if apart or differ or unlike or _other_verdict(one, cells) else None
+
+
+def _other_verdict(one: Judgement, cells: Sequence[JudgedCell]) -> bool:
+    """Return whether a decided verdict is not that of the pooled ratio, where all cases are expected to be alike."""
+    if one.verdict not in judgement.DECIDED or len({cell.expected for cell in cells}) > 1:
+        return False
+    return judgement.word(judgement.evidence(one.fit, cells[0].expected).at(one.level)) != one.verdict
 
 
 def _includes_1(one: Judgement | JudgedCell) -> bool:

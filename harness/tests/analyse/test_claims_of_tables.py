@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbook.analyse import claims
+from benchbook.analyse.model import Fit
+from benchbook.report import claim as claim_words
 from benchbook.report.reasons import sentence
 from tests.analyse.claimed import CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, table
 
@@ -216,3 +221,20 @@ def test_errors_of_several_cases_are_named_apart(tmp_path: Path) -> None:
     )  # fmt: skip
     for size in ("1,000", "10,000"):
         assert f"35 with 200 operations in flight, batches of {size} (timeout)" in sentence(found.reasons)
+
+
+def test_a_pooled_ratio_that_contradicts_the_verdict_gives_way_to_the_cases(tmp_path: Path) -> None:
+    """Every case is below 2 for certain; the pooled interval, which knows no other spread, is too wide for that."""
+    claim = {"test": "at-least", "across": ["batch_size"]}
+    found = only(
+        tmp_path, lambda levels: 1.5 if levels["system"] == CNOS else 1.0, claim=claim, noise=0.05, **MANY
+    )
+    assert found.verdict == "different size"
+    assert len(found.cells) > 1
+    assert claims.ends(found) is None
+    wide = Fit(math.log(1.5), 0.11, 4.0, 5, 0.25)
+    low, high = map(math.exp, wide.interval())
+    assert 1 < low < 2 < high
+    pooled = replace(found, fit=wide, low=low, high=high)
+    assert claims.ends(pooled) is not None
+    assert f"{high:.3g}" not in claim_words.shown(pooled).text
