@@ -12,6 +12,7 @@ import typer
 
 from benchbook.cli import options, table
 from benchbook.errors import RequestError
+from benchbook.plan.plan import short_labels_of
 
 if TYPE_CHECKING:
     from benchbook.analyse.machines import Finding, Machines
@@ -77,15 +78,43 @@ def command(
         empty="no recorded difference",
     )
     print()
-    table.show(
-        [_shown(row) for row in rows(found)], as_json=False, empty="no metric was measured in both runs"
-    )
+    whys = _show_changes(rows(found))
     print()
+    for why, number in whys.items():
+        print(f"{number}: {why}")
     for note in found.notes:
         print(note)
     if several:
         print()
         _show_machines(several, as_json=False)
+
+
+INSTEAD = " → "
+"""Joins the cells of the two runs where they differ."""
+
+
+def _show_changes(changes: list[dict[str, Any]]) -> dict[str, int]:
+    """Print a row for each cell and metric, without what all share; return reasons with their numbers in the rows."""
+    sides = short_labels_of(side for row in changes for side in row["cell"].split(INSTEAD))
+    whys = {
+        why: number
+        for number, why in enumerate(dict.fromkeys(row["reason"] for row in changes if row["reason"]), 1)
+    }
+    table.show_differing(
+        [
+            _shown(
+                {
+                    **row,
+                    "cell": INSTEAD.join(sides[side] for side in row["cell"].split(INSTEAD)),
+                    "reason": whys.get(row["reason"], ""),
+                }
+            )
+            for row in changes
+        ],
+        as_json=False,
+        empty="no metric was measured in both runs",
+    )
+    return whys
 
 
 def _named(names: list[str], results: Path, run_ids: tuple[str, ...]) -> dict[str, Run]:

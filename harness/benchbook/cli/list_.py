@@ -27,13 +27,26 @@ def command(
     if what == "runs":
         from benchbook.record.runs import listing
 
-        table.show(
+        table.show_differing(
             listing(results),
             as_json,
             f"No runs in {results.absolute()} yet. Start one: {typed('run quickstart')}",
         )
         return
-    table.show(_declared(what), as_json)
+    rows = _declared(what)
+    table.show_differing(rows if as_json else [_brief(row) for row in rows], as_json)
+
+
+MOST_SYSTEMS = 2
+"""Systems of an experiment that are listed by name at most."""
+
+
+def _brief(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose list of many systems is cut, with their number."""
+    systems = str(row.get("systems", "")).split(", ")
+    if len(systems) <= MOST_SYSTEMS + 1:
+        return row
+    return {**row, "systems": f"{', '.join(systems[:MOST_SYSTEMS])} and {len(systems) - MOST_SYSTEMS} more"}
 
 
 def _declared(what: str) -> list[dict[str, Any]]:

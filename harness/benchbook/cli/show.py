@@ -23,18 +23,50 @@ def command(
             " published run), or a trial: RUN/NNNN.",
         ),
     ],
+    every: Annotated[
+        bool, typer.Option("--all", help="Show every value of a run, also of its machine.")
+    ] = False,
     results: Results = DEFAULT_RESULTS,
     as_json: Json = False,
 ) -> None:
-    """Show one declaration, run or trial in full."""
-    found = _declared(name) or _recorded(name, results)
+    """Show one declaration, run or trial.
+
+    Of a run, long groups of values are one line each, unless you add --all. If several declarations have the name, all
+    are shown.
+    """
+    declared = _declared(name)
+    found = declared or [_recorded(name, results)]
     if as_json:
-        print(json.dumps([found], indent=1, default=str, ensure_ascii=False))
+        print(json.dumps(found, indent=1, default=str, ensure_ascii=False))
         return
-    table.show([{"key": key, "value": table.shown(value)} for key, value in _flat(found)], as_json=False)
+    for place, one in enumerate(found):
+        if place:
+            print()
+        pairs = _flat(one) if declared or every else _brief(one)
+        table.show([{"key": key, "value": table.shown(value)} for key, value in pairs], as_json=False)
 
 
-def _declared(name: str) -> dict[str, Any] | None:
+LONG = 12
+"""Values of a group that are shown one by one at most."""
+
+
+def _brief(value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return keys and values of a run; of a group of many values, its size and what it is about."""
+    pairs: list[tuple[str, Any]] = []
+    for key, inner in value.items():
+        within = _flat({key: inner})
+        if len(within) > LONG:
+            names = [str(name) for name in inner] if isinstance(inner, dict) else []
+            pairs.append(
+                (key, f"{len(within)} values (--all shows them){': ' if names else ''}{', '.join(names)}")
+            )
+        else:
+            pairs += within
+    return pairs
+
+
+def _declared(name: str) -> list[dict[str, Any]]:
+    """Return the declarations of this name, experiments first."""
     from benchbook.declare.catalogue import Catalogue
 
     catalogue = Catalogue()
@@ -44,10 +76,11 @@ def _declared(name: str) -> dict[str, Any] | None:
         "dataset": catalogue.dataset,
         "storage": catalogue.storage,
     }
-    for kind, read in readers.items():
-        if name in catalogue.names(kind):
-            return {"kind": kind, **read(name).model_dump(mode="json")}
-    return None
+    return [
+        {"kind": kind, **read(name).model_dump(mode="json")}
+        for kind, read in readers.items()
+        if name in catalogue.names(kind)
+    ]
 
 
 def _recorded(name: str, results: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 12
 """Number of verdicts to list; the report lists all of them."""
 WIDEST = 72
-"""Characters of a claim's statement; the report has it whole."""
+"""Characters of a line of a statement."""
 
 
 def show(made: Plan, results: Path) -> None:
@@ -63,7 +63,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
     rows = [
         {
-            "what": textwrap.shorten(one.brief or one.statement, WIDEST, placeholder=" …"),
+            "what": lines(one.brief or one.statement),
             "verdict": one.word or one.verdict,
             interval: one.ratio(),
         }
@@ -84,6 +84,11 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if family > 1:
         correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
+
+
+def lines(statement: str) -> str:
+    """Return a statement whole, in lines that fit the table."""
+    return textwrap.fill(statement, WIDEST)
 
 
 def _show_how_to_decide(run: Run, made: Plan, results: Path, number: int) -> None:

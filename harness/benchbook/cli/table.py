@@ -14,6 +14,20 @@ TOO_WIDE = 2
 """Tables wider than this many terminals are printed row by row."""
 
 
+def show_differing(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None:
+    """Print rows as ``show`` does, and what all of them share once above them."""
+    common = {
+        key: value
+        for key, value in (rows[0].items() if len(rows) > 1 and not as_json else ())
+        if all(row[key] == value for row in rows)
+    }
+    if common := {key: shown(value) for key, value in common.items()}:
+        stated = ", ".join(f"{key} {value}" for key, value in common.items() if value)
+        print(*([f"In all rows: {stated}"] if stated else []), sep="\n", end="\n" if stated else "")
+        rows = [{key: value for key, value in row.items() if key not in common} for row in rows]
+    show(rows, as_json, empty)
+
+
 def show(rows: list[Row], as_json: bool, empty: str = "nothing to show") -> None:
     """Print rows that share their keys; print ``empty`` if there are no rows."""
     if as_json:

@@ -58,6 +58,17 @@ def short_labels(cells: Iterable[Levels]) -> dict[str, str]:
     }
 
 
+def short_labels_of(names: Iterable[str]) -> dict[str, str]:
+    """Return cell → its short name, as ``short_labels`` does, of cells of which only the names are known.
+
+    >>> short_labels_of(["system=a,scale=1", "system=b,scale=1"])
+    {'system=a,scale=1': 'system=a', 'system=b,scale=1': 'system=b'}
+    """
+    parts = {name: [part.partition("=") for part in name.split(",")] for name in names}
+    short = short_labels({factor: level for factor, _, level in held} for held in parts.values())
+    return {name: short.get(name, name) for name in parts}
+
+
 def _shown(level: Setting) -> str:
     return str(level).lower() if isinstance(level, bool) else str(level)
 

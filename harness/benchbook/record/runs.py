@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ class Run:
     path: Path
     against_itself: bool = False
     """True if it is an A/A run, which gives a noise floor and answers no question."""
+    chosen: str = ""
+    """Levels that were given with ``--set``, as on the command line; empty if none were, or if it is unknown."""
 
     @property
     def whole(self) -> bool:
@@ -75,7 +78,20 @@ def _read(path: Path) -> Run:
         done=_done(path, len(planned)),
         path=path,
         against_itself=any(map(manifest.has_label, planned[:1])),
+        chosen=_chosen(facts.get("argv")),
     )
+
+
+def _chosen(argv: object) -> str:
+    """Return what the options ``--set`` of a command were.
+
+    >>> _chosen(["run", "x", "--set", "a=1,2", "--set=b=3"])
+    'a=1,2 b=3'
+    """
+    words = [str(word) for word in argv] if isinstance(argv, list) else []
+    after = [word for before, word in itertools.pairwise(words) if before == "--set"]
+    joined = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
+    return " ".join([*after, *joined])
 
 
 def _done(path: Path, planned: int) -> int:
@@ -198,6 +214,8 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
             "run": run.run_id,
             "experiment": run.experiment,
             "profile": run.profile,
+            "kind": "A/A" if run.against_itself else "run",
+            "set": run.chosen,
             "created_at": run.created_at,
             "trials": run.done,
             "planned": run.planned,
