@@ -68,7 +68,9 @@ def _broken(place: object) -> tuple[str, str]:
             disk = device_of(Path(place)).name
     what = f"disk {disk}" if disk else "storage"
     failed = f"he {what} failed to read or write (input/output error)."
-    hint = f"Check the {what} (`dmesg` reports its errors), or name a folder on another one with --results DIR."
+    hint = (
+        f"Check the {what} (`dmesg` reports its errors), or name a folder on another one with --results DIR."
+    )
     return (f"{place}: t{failed}" if place else f"T{failed}"), hint
 
 

@@ -91,6 +91,35 @@ def device_of(folder: Path, tree: Tree | None = None) -> Device:
     return Device(place.name, disk.name, tuple(tree.names(f"/sys/block/{disk.name}/slaves", "*")))
 
 
+def in_memory(folder: Path, tree: Tree | None = None) -> bool:
+    """Return whether a file system keeps its files in memory, also through loop devices and the devices below one.
+
+    False if that is unknown.
+    """
+    tree = tree or Tree()
+    try:
+        if mount_of(tree, folder).kind in MEMORY_FILESYSTEMS:
+            return True
+        found = device_of(folder, tree)
+    except (Unreadable, OSError):
+        return False
+    return any(_of_memory(name, tree) for name in (found.under or (found.disk,)))
+
+
+MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
+MEMORY_DEVICES = ("ram", "zram", "pmem")
+"""Starts of the names of block devices whose content is in memory."""
+
+
+def _of_memory(disk: str, tree: Tree) -> bool:
+    if disk.startswith(MEMORY_DEVICES):
+        return True
+    try:
+        return in_memory(Path(tree.text(f"/sys/block/{disk}/loop/backing_file")).parent, tree)
+    except Unreadable:  # no loop device
+        return False
+
+
 def describe(device: Device, tree: Tree) -> Facts:
     """Return the facts of a device: model, kind of medium, scheduler, caches; sizes in bytes."""
     disk, queue = f"/sys/block/{device.disk}", f"/sys/block/{device.disk}/queue"

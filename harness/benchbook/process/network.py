@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed
+from benchbook.host.identity import identity
 from benchbook.process.spawn import tree
 from benchbook.process.wait import until
 
@@ -144,6 +145,17 @@ def require_measured(name: str, url: str, processes: Callable[[], list[int]]) ->
             "processor and memory would not be measured.",
             "Give a program that is the server itself and stays in the foreground: --system NAME=PATH.",
         )
+
+
+def instance(url: str, pids: list[int]) -> tuple[str, ...]:
+    """Return what identifies a running server until it is started again: its listening sockets, and its first process.
+
+    A supervisor that starts a server again stays; the new server listens on a new socket.
+    """
+    port = urlsplit(url).port
+    first = pids[:1]
+    sockets = [inode for pid in first for inode in _inodes(pid, port)] if port is not None else []
+    return tuple(sorted({*sockets, *(f"{pid}:{identity(pid)}" for pid in first)}))
 
 
 def _listens(pids: list[int], port: int) -> bool:

@@ -10,6 +10,7 @@ from benchbook.declare.experiment import Phase
 from benchbook.declare.workload import Options, workload
 from benchbook.measure.measurement import Measurement
 from benchbook.plan.plan import PlannedTrial
+from benchbook.process import network
 from benchbook.record import lines
 from benchbook.run.context import Context
 from benchbook.run.findings import EventFile, Findings, Timeline
@@ -75,11 +76,13 @@ class Steps:
     def __post_init__(self) -> None:
         """Look up the trial's dataset and its digest."""
         self.dataset, self.digest = self.context.dataset(self.planned)
+        self._instance: tuple[str, ...] = ()
 
     def all(self) -> None:
         """Do every phase; raise TrialFailed if one does not finish."""
         with self.timeline.phase("prepare"):
             self.driver.prepare()
+        self._instance = self._running()
         for phase, options in self._done():
             workload(phase.workload).run(self, phase.name, options)
             # Data may have stayed in the page cache, so a dead storage may have gone unnoticed.
@@ -89,6 +92,17 @@ class Steps:
     def operations(self, phase: str) -> Path | None:
         """Return the file for the single operations of a phase, or None if the run does not keep them."""
         return lines.operations_file(self.folder, phase) if self.context.plan.record_operations else None
+
+    def warmth(self) -> str:
+        """Return warm, or lukewarm if the system was started again since the trial's first phase.
+
+        Benchbook may have done that for a cold phase, or a supervisor after a crash. What the system itself had in
+        memory is lost then, though the page cache may not be.
+        """
+        return WARM if self._running() == self._instance else LUKEWARM
+
+    def _running(self) -> tuple[str, ...]:
+        return network.instance(str(getattr(self.driver, "url", "")), self.driver.processes())
 
     def _after(self) -> None:
         """Do the untimed work of the phases after the last one: store answers."""
@@ -104,10 +118,10 @@ class Steps:
 
 
 WARM, COLD, LUKEWARM = "warm", "cold", "lukewarm"
-"""Cache states of a phase; lukewarm if cold was requested but not reached.
+"""Cache states of a phase; lukewarm if the requested one was not reached.
 
 Two checks follow a cold start: the storage reports whether some of the data is still in memory, and a system that
-answers without reading one byte was not cold.
+answers without reading its data was not cold. A system that was started again is not warm.
 """
 
 DROP_CACHES = "drop caches"
@@ -133,22 +147,26 @@ READ_COUNTERS = (*OWN_READ_COUNTERS, "device_read_bytes")
 
 
 def confirmed(states: Mapping[str, str], measured: Iterable[Measurement]) -> dict[str, str]:
-    """Return the states that the bytes read confirm: cold becomes lukewarm if nothing was read since the stop.
+    """Return the states that the bytes read confirm: cold becomes lukewarm if no data was read since the stop.
 
-    If no reads were counted (a system elsewhere, no telemetry), the storage's check decides.
+    Bytes read are also those of the system's program. So data has to be in the page cache afterwards too, where that is
+    known. If no reads were counted (a system elsewhere, no telemetry), the storage's check decides.
 
     >>> read = Measurement("q", "server_read_bytes", 0.0)
     >>> confirmed({"q": "cold", "r": "cold"}, [read])
     {'q': 'lukewarm', 'r': 'cold'}
     """
     counted: dict[str, float] = {}
+    absent = set()
     for one in measured:
+        if one.metric == "data_cached_bytes" and not one.value:
+            absent.add(one.phase)
         if one.metric in READ_COUNTERS:
             counted[one.phase] = counted.get(one.phase, 0.0) + one.value
     restarted = counted.get(DROP_CACHES, 0.0)
+    nothing = {phase for phase in states if counted.get(phase, 1.0) + restarted == 0 or phase in absent}
     return {
-        phase: LUKEWARM if state == COLD and counted.get(phase, 1.0) + restarted == 0 else state
-        for phase, state in states.items()
+        phase: LUKEWARM if state == COLD and phase in nothing else state for phase, state in states.items()
     }
 
 

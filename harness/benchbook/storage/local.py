@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchbook.declare.storage import NoOptions
 from benchbook.host import guarded
-from benchbook.host.filesystem import filesystem
+from benchbook.host.filesystem import filesystem, in_memory
 from benchbook.host.reading import Tree
 from benchbook.process.launch import call
 from benchbook.storage.driver import Facts, StoragePlace, allocated
@@ -127,7 +127,9 @@ class Storage:
 
 
 def drop_page_cache(data: Path) -> bool:
-    """Empty the machine's page cache; return False without permission, or if some of ``data`` stays in it."""
+    """Empty the machine's page cache; return False without permission, or if some of ``data`` stays in memory."""
+    if in_memory(data):
+        return False
     for _ in range(DROPS):
         try:
             DROP_CACHES.write_text("3\n")

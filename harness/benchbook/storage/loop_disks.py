@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from benchbook.declare.storage import DisksOptions
+from benchbook.host.filesystem import in_memory
 from benchbook.storage import mounting
 from benchbook.storage.driver import DISK_PREFIX, Facts, StoragePlace
 from benchbook.storage.local import Storage
@@ -45,6 +46,10 @@ class LoopDisks(Storage):
         first = Storage(self._disks[0][0]).facts()
         made = {"disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
         return {**first, **made, "writes_per_second": self._options.writes_per_second}
+
+    def drop_caches(self) -> bool:
+        """Empty every cache of the disks, whose files are on one file system."""
+        return super().drop_caches() and not in_memory(self._disks[0][0])
 
     def throttled(self) -> dict[str, int]:
         """Return the limit of each disk's device, if the storage declares one."""

@@ -141,13 +141,14 @@ def _key(dataset: Dataset, options: QueryOptions) -> tuple[tuple[str, ...], str,
 def run(steps: Steps, phase: str, options: QueryOptions) -> None:
     """Run the queries of one type."""
     from benchbook.run.findings import required_summary
-    from benchbook.run.steps import COLD, WARM, make_cold
+    from benchbook.run.steps import COLD, make_cold
 
     file = query_set(steps.context, steps.dataset, options)
-    steps.findings.cache_states[phase] = make_cold(steps) if options.cache == COLD else WARM
+    cold = make_cold(steps) if options.cache == COLD else None
     asked = replace(request(options, file), record=steps.operations(phase))
     with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(phase, steps.client.query(asked))
+    steps.findings.cache_states[phase] = cold or steps.warmth()
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
     steps.findings.timed_answers[phase] = taken.answered

@@ -83,6 +83,28 @@ def test_a_server_that_another_process_serves_fails_its_trial(listening, monkeyp
         require_measured("a-system", url, list)
 
 
+@needs_linux
+def test_a_server_that_a_supervisor_starts_again_is_another_one(listening):
+    """The first process stays; the server that it starts listens on a new socket."""
+    one, url = listening()
+    supervisor = [os.getpid()]
+    before = network.instance(url, supervisor)
+    assert network.instance(url, supervisor) == before
+    one.stop()
+    with socket.socket() as again:
+        again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        again.bind(("127.0.0.1", int(url.rpartition(":")[2])))
+        again.listen()
+        assert network.instance(url, supervisor) != before
+
+
+@needs_linux
+def test_an_embedded_system_in_another_process_is_another_one(listening):
+    (one, _), (other, _) = listening(), listening()
+    assert network.instance("", one.tree()) == network.instance("", one.tree())
+    assert network.instance("", one.tree()) != network.instance("", other.tree())
+
+
 def test_what_nobody_listens_on_or_what_has_no_port_is_accepted(listening):
     one, _ = listening()
     with socket.socket() as closed:

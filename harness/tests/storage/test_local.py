@@ -49,6 +49,7 @@ def test_dropping_caches_says_whether_it_was_permitted(tmp_path, monkeypatch):
     one = storage(declared(), StoragePlace(tmp_path / "data"))
     one.mount()
     monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "drop")
+    monkeypatch.setattr(local, "in_memory", lambda _: False)
     assert one.drop_caches() is True
     assert (tmp_path / "drop").read_text() == "3\n"
     monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "no" / "drop")

@@ -36,11 +36,18 @@ def test_what_was_given_up_is_not(tmp_path):
 
 def test_a_cache_that_was_dropped_and_still_holds_the_data_is_not_empty(tmp_path, monkeypatch):
     monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "drop")
+    monkeypatch.setattr(local, "in_memory", lambda _: False)
     data = tmp_path / "data"
     data.mkdir()
     assert drop_page_cache(data)
     (data / "file").write_bytes(b"x")
     assert not drop_page_cache(data)
+
+
+def test_the_cache_of_what_is_itself_in_memory_is_never_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "DROP_CACHES", tmp_path / "drop")
+    monkeypatch.setattr(local, "in_memory", lambda _: True)
+    assert not drop_page_cache(tmp_path / "data")
 
 
 def test_all_of_a_tmpfs_is_in_memory(tmp_path):

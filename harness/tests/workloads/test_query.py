@@ -100,7 +100,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, timed: list[int]) -> 
     storage = SimpleNamespace(cached_bytes=lambda: None, bytes=lambda: 0)
     steps: Any = SimpleNamespace(
         context=None, dataset=None, client=client, storage=storage, findings=Findings(), timeline=Timeline(),
-        events=EventFile(tmp_path, lambda rate, unit: None), operations=lambda _: None,
+        warmth=lambda: "warm", events=EventFile(tmp_path, lambda rate, unit: None), operations=lambda _: None,
     )  # fmt: skip
     query.run(steps, "q", options)
     query.keep_answers(steps, "q", options)
