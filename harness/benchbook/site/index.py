@@ -15,6 +15,7 @@ from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
 from benchbook.errors import BenchbookError, RequestError
+from benchbook.record.export import SMOKE
 from benchbook.report import claim, conclusion, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
@@ -68,7 +69,7 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     reports = root / "reports"
     catalogue = Catalogue(root)
     made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
-    reran = sum(catalogue.publication(one.experiment) is not None for one in published)
+    reran = sum(compares(catalogue, one) for one in published)
     made[0] = Page("index", made[0].source, None, title=title(reran))
     for one in (one for one in published if one.experiment not in dict(FIXED)):
         slug, named = one.experiment, _title(catalogue, one.experiment)
@@ -85,6 +86,11 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     own = [one.source for one in made if one.source not in (render.DEFAULT, data.SOURCE)]
     copied.require_own_text(one for one in own if one.is_file())
     return made
+
+
+def compares(catalogue: Catalogue, one: Published | Run) -> bool:
+    """Return whether a run reruns a publication; one with profile smoke only tests that everything works."""
+    return one.profile != SMOKE and catalogue.publication(one.experiment) is not None
 
 
 def _title(catalogue: Catalogue, experiment: str) -> str:
@@ -145,7 +151,7 @@ def comparisons() -> list[Compared]:
     found = []
     for run in published.opened(root()):
         publication = catalogue.publication(run.experiment)
-        if publication is not None:
+        if publication is not None and compares(catalogue, run):
             claims = outcome.published_claims(run)
             found.append(Compared(run, publication, claims, outcome.lead(run, publication)))
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
@@ -333,9 +339,9 @@ def changes() -> Markdown:
 
 
 def tools() -> Cards | Markdown:
-    """Return a card for each published run without a publication: a test of the tool."""
+    """Return a card for each published run that reruns no publication: a test of the tool."""
     catalogue = Catalogue()
-    found = [run for run in published.opened(root()) if catalogue.publication(run.experiment) is None]
+    found = [run for run in published.opened(root()) if not compares(catalogue, run)]
     if not found:
         return Markdown(f"There is no published run yet. To run one: {code('./bench run quickstart')}.")
     cards = []

@@ -33,6 +33,9 @@ def results(tmp_path_factory: pytest.TempPathFactory):
 def test_the_title_counts_the_comparisons():
     pages = index.pages(ROOT, making.shown())
     assert pages[0].title == index.title(len(index.comparisons()))
+    smoke = [replace(one, profile="smoke") for one in making.shown()]
+    assert index.pages(ROOT, smoke)[0].title == index.title(0)
+    assert not any(index.compares(Catalogue(ROOT), one) for one in smoke)
     assert index.title(1) == "One published comparison, rerun: what still holds?"
     assert index.title(0) == "Published comparisons, rerun: what still holds?"
     assert index.title(12).startswith("12 published comparisons")
