@@ -139,6 +139,15 @@ class PythonSource(Model):
                 "python, requires and wheels describe a separate environment; give python and wheels "
                 "(harness/relock-python writes wheels), or none of them"
             )
+        parts = (file.split("-") for file in self.wheels)
+        files = {f"{name.replace('_', '-').lower()}=={version}" for name, version, *_ in parts}
+        for wanted in self.requires:
+            if wanted not in files:
+                held = [one for one in files if one.startswith(wanted.partition("=")[0] + "==")]
+                raise ValueError(
+                    f'requires names "{wanted}", but wheels has {", ".join(held) or "no file of this package"};'
+                    " run harness/relock-python"
+                )
         return self
 
 

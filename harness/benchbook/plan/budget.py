@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbook.declare.dataset import DevopsParameters, IotParameters
+from benchbook.declare.level import Setting
 from benchbook.plan.plan import Plan, trial_dataset
 from benchbook.record.folder import TRIAL_FILE, read_object
 
 BYTES_PER_ROW = 100
 """Bytes on disk per row during a load, log and data together: half in line protocol, rounded up."""
+ROWS_PER_SECOND = 2_000_000
+"""Rows of a load per second at most, which benchload generates on few cores. The profile estimates its own rows."""
 LONG_HOURS = 2.0
 LARGE_BYTES = 20 * 10**9
 
@@ -39,8 +42,21 @@ def estimate_seconds(results: Path, plan: Plan, skipped: Collection[str] = ()) -
     Trials of ``skipped`` systems take no time.
     """
     measured = median_trial_seconds(results, plan)
-    trials = (trial for trial in plan.trials if trial.levels["system"] not in skipped)
-    return sum(measured.get(trial.cell, plan.trial_seconds) for trial in trials)
+    cells = {trial.cell: trial.levels for trial in plan.trials}
+    seconds = {
+        cell: measured.get(cell) or max(plan.trial_seconds, _loaded_rows(plan, levels) / ROWS_PER_SECOND)
+        for cell, levels in cells.items()
+    }
+    return sum(seconds[trial.cell] for trial in plan.trials if trial.levels["system"] not in skipped)
+
+
+def _loaded_rows(plan: Plan, levels: dict[str, Setting]) -> int:
+    """Return the rows that a trial loads whole, in all its databases; 0 if a duration ends its loads."""
+    parameters = trial_dataset(plan, levels).typed()
+    if not isinstance(parameters, DevopsParameters | IotParameters):
+        return 0
+    options = (phase.replaced(levels) for phase in plan.phases if phase.done_at(levels))
+    return parameters.rows() * sum(one.copies() for one in options if not getattr(one, "duration", None))
 
 
 def largest_bytes(plan: Plan) -> float:
@@ -72,17 +88,34 @@ class Magnitude:
     def text(self) -> str:
         """Return the estimate as text; disk below 100 MB is not mentioned.
 
+        >>> Magnitude(1.2e7, 7.02e19).text()
+        'about 1,369 years and 70,200 PB of disk'
         >>> Magnitude(30.2, 22.7e9).text(), Magnitude(0.05, 1e6).text(), Magnitude(0.007, 0).text()
         ('about 30 hours and 23 GB of disk', 'about 3 minutes', 'about 25 seconds')
         """
         minutes = self.hours * 60
         time = (
-            f"{self.hours:.0f} hours" if self.hours >= 2
+            f"{self.hours / 8766:,.0f} years" if self.hours >= 2 * 8766
+            else f"{self.hours / 24:,.0f} days" if self.hours >= 1000
+            else f"{self.hours:.0f} hours" if self.hours >= 2
             else f"{minutes:.0f} minutes" if minutes >= 2
             else f"{minutes * 60:.0f} seconds"
         )  # fmt: skip
-        disk = f" and {self.disk_bytes / 1e9:.{0 if self.disk_bytes >= 1e9 else 1}f} GB of disk"
+        disk = f" and {_size(self.disk_bytes)} of disk"
         return f"about {time}{disk if self.disk_bytes >= 1e8 else ''}"
+
+
+def _size(size: float) -> str:
+    """Return bytes in a unit with few digits.
+
+    >>> _size(3e8), _size(22.7e9), _size(4e13)
+    ('0.3 GB', '23 GB', '40 TB')
+    """
+    exponent, unit = next(
+        (held for held in ((15, "PB"), (12, "TB")) if size >= 10 ** (held[0] + 1)), (9, "GB")
+    )
+    amount = size / 10**exponent
+    return f"{amount:,.{0 if amount >= 1 else 1}f} {unit}"
 
 
 def magnitude(results: Path, plan: Plan) -> Magnitude:

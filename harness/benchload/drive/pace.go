@@ -33,6 +33,7 @@ type arrivals struct {
 
 	lock    sync.Mutex // of what follows: an open loop
 	elapsed float64    // ns, of Poisson arrivals
+	cut     bool       // operations that were due never began
 }
 
 func newArrivals(pace Pace, began time.Time) *arrivals { return &arrivals{pace: pace, began: began} }
@@ -41,7 +42,7 @@ func newArrivals(pace Pace, began time.Time) *arrivals { return &arrivals{pace: 
 // begin; false if there are no more.
 func (a *arrivals) next(ctx context.Context, now time.Time) (number int64, intended time.Time, more bool) {
 	if a.pace.Rate > 0 {
-		number, offset, more := a.open()
+		number, offset, more := a.open(now.Sub(a.began))
 		if !more && a.pace.Duration > 0 {
 			// The time of the workload includes what is left of it after the last arrival.
 			waitUntil(ctx, a.began.Add(a.pace.Duration))
@@ -63,9 +64,17 @@ func (a *arrivals) over(elapsed time.Duration) bool {
 // open returns the number of the next arrival and its time since the start. It is
 // fixed in advance: if all workers are busy then, the operation waits in line, and the
 // wait is part of its response time. Leaving it out is called coordinated omission.
-func (a *arrivals) open() (number int64, offset time.Duration, more bool) {
+//
+// If the line is so long that its operations would begin a whole duration late, those
+// that are left in it never begin: a rate of millions would make a phase last for hours.
+// Such a loop is saturated, and its latency shows the duration, not the system.
+func (a *arrivals) open(since time.Duration) (number int64, offset time.Duration, more bool) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
+	if a.over(since - a.pace.Duration) {
+		a.cut = true
+		return 0, 0, false
+	}
 	number = a.n.Load()
 	gap, elapsed := 1e9/a.pace.Rate, a.elapsed
 	if a.pace.Poisson {
@@ -110,7 +119,7 @@ func (t *ticker) after(at time.Time) time.Time {
 // offered returns the arrivals per second of an open loop: with Poisson arrivals their
 // number is random, so it differs from the rate.
 func (a *arrivals) offered() float64 {
-	if a.pace.Duration == 0 || !a.pace.Poisson {
+	if a.pace.Duration == 0 || !a.pace.Poisson || a.cut {
 		return a.pace.Rate
 	}
 	return float64(a.n.Load()) / a.pace.Duration.Seconds()

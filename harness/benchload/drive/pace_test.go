@@ -29,3 +29,27 @@ func TestWithoutATickNothingWaits(t *testing.T) {
 		t.Error("a worker waits")
 	}
 }
+
+func TestALineOfAWholeDurationIsCut(t *testing.T) {
+	for _, poisson := range []bool{false, true} {
+		a := newArrivals(Pace{Rate: 1e7, Duration: 2 * time.Second, Poisson: poisson}, time.Unix(1000, 0))
+		for _, c := range []struct {
+			since time.Duration
+			more  bool
+		}{{0, true}, {2 * time.Second, true}, {4*time.Second - 1, true}, {4 * time.Second, false}} {
+			if _, _, more := a.open(c.since); more != c.more {
+				t.Errorf("after %s, an operation begins: %t", c.since, more)
+			}
+		}
+		if a.offered() != 1e7 {
+			t.Errorf("offered %g per second", a.offered())
+		}
+	}
+}
+
+func TestALineIsNotCutBeforeTheRowsAreSent(t *testing.T) {
+	a := newArrivals(Pace{Rate: 1e7, Duration: time.Second, Rows: 10}, time.Unix(1000, 0))
+	if _, _, more := a.open(time.Minute); !more {
+		t.Error("rows that a later phase reads are missing")
+	}
+}

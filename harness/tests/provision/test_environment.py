@@ -121,6 +121,10 @@ def test_a_missing_python_is_told_with_its_package(tmp_path: Path, request_: Req
     [
         ({"python": None}, "describe a separate environment"),
         ({"wheels": {}}, "describe a separate environment"),
+        (
+            {"requires": ["numpy==2.0"]},
+            r'requires names "numpy==2.0", but wheels has no file of this package',
+        ),
         ({"program": "bin/x"}, "remove one"),
         ({"wheels": {"tiny_base-1.9-py3-none-any.whl": "0" * 64}}, "run harness/relock-python serverd-1.8"),
     ],
