@@ -2,38 +2,65 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchbook.declare.dataset import DevopsParameters, IotParameters
 from benchbook.declare.level import Setting
+from benchbook.plan.factors import AA
 from benchbook.plan.plan import Plan, trial_dataset
-from benchbook.record.folder import TRIAL_FILE, read_object
+from benchbook.record.folder import PLAN_FILE, TRIAL_FILE, read_object
 
 BYTES_PER_ROW = 100
 """Bytes on disk per row during a load, log and data together: half in line protocol, rounded up."""
 ROWS_PER_SECOND = 2_000_000
 """Rows of a load per second at most, which benchload generates on few cores. The profile estimates its own rows."""
+LATEST = 5
+"""Earlier runs whose trials count for the time of a plan."""
 LONG_HOURS = 2.0
 LARGE_BYTES = 20 * 10**9
 
 
 def median_trial_seconds(results: Path, plan: Plan) -> dict[str, float]:
-    """Return the median length of a trial by cell, from earlier runs of the same experiment and profile."""
+    """Return the median length of a trial by cell, from the latest runs that did the same work.
+
+    These have the same dataset and phases, whatever their profile, and whatever else their experiment declares. Trials
+    of A/A runs count too.
+    """
     found: dict[str, list[float]] = {}
     # Match the whole name, because the slug of another experiment may begin with this one's.
     run_id = re.compile(re.escape(plan.experiment) + r"-\d{8}T\d{6}-[0-9a-f]{4}")
-    runs = sorted(path for path in (results / "runs").glob("*") if run_id.fullmatch(path.name))[-5:]
-    for path in (file for run in runs for file in run.glob(f"trials/*/{TRIAL_FILE}")):
-        try:
-            trial = read_object(path)
-            if trial.get("profile") == plan.profile and trial.get("status") == "ok":
-                found.setdefault(str(trial["cell"]), []).append(float(trial["duration_seconds"]))
-        except (ValueError, KeyError, TypeError):
-            continue
-    return {cell: sorted(lengths)[len(lengths) // 2] for cell, lengths in found.items()}
+    runs = sorted(path for path in (results / "runs").glob("*") if run_id.fullmatch(path.name))
+    wanted = _work(json.loads(plan.text()))
+    alike = [path for path in runs if _work(_read(path / PLAN_FILE)) == wanted][-LATEST:]
+    for trial in (_read(file) for run in alike for file in run.glob(f"trials/*/{TRIAL_FILE}")):
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            if trial["status"] == "ok":
+                found.setdefault(_alone(trial["cell"]), []).append(float(trial["duration_seconds"]))
+    medians = {cell: sorted(lengths)[len(lengths) // 2] for cell, lengths in found.items()}
+    return {cell: medians[_alone(cell)] for cell in plan.cells() if _alone(cell) in medians}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return read_object(path)
+    except ValueError:
+        return {}
+
+
+def _work(planned: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return what each trial of a plan does: its dataset and its phases."""
+    return planned.get("dataset"), planned.get("phases")
+
+
+def _alone(cell: str) -> str:
+    """Return the name of a cell without the label of an A/A run."""
+    return ",".join(part for part in cell.split(",") if not part.startswith(f"{AA}="))
 
 
 def estimate_seconds(results: Path, plan: Plan, skipped: Collection[str] = ()) -> float:

@@ -70,9 +70,12 @@ class Progress:
             record["reason"] and record["status"] != "skipped"
         )  # the reason of a skip precedes the first trial
         reason = f": {record['reason']}" if shown else ""
+        # A terminal has the live line.
+        going = self._done < self._total and not self._console.is_terminal
+        left = f", about {_duration(self._left())} left" if going else ""
         self.note(
             f"[{self._done}/{self._total}] block {trial.block + 1} {self._names.get(trial.cell, trial.cell)} "
-            f"{record['status']} in {record['duration_seconds']:.1f} s{reason}"
+            f"{record['status']} in {record['duration_seconds']:.1f} s{left}{reason}"
         )
 
     def run_ended(self) -> None:
