@@ -132,7 +132,7 @@ _COUNTED = {
         "AND NOT EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok AND NOT coalesce("
         "c.kind IN ('rows', 'values', 'points') "
         "AND TRY_CAST(c.found AS DOUBLE) > TRY_CAST(c.expected AS DOUBLE) "
-        "OR c.kind = 'answers' AND NOT EXISTS (SELECT 1 FROM phases p WHERE "
+        "OR c.kind IN ('answers', 'timed') AND NOT EXISTS (SELECT 1 FROM phases p WHERE "
         "p.trial_id = t.trial_id AND p.phase = {phase} AND p.workload = 'query'), false)) "
         "AND (t.status = 'failed' OR EXISTS (SELECT 1 FROM checks c WHERE c.trial_id = t.trial_id AND NOT c.ok)))"
     ),

@@ -7,6 +7,7 @@ embedded system shares the client's process and its numbers include no transport
 from __future__ import annotations
 
 from collections.abc import Mapping
+from statistics import median
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import comparison, grade, quantity, rules, same_work
@@ -287,11 +288,14 @@ def _queries(run: Run, cells: list[Cell]) -> list[str]:
     phases = run.queries
     by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
     said = iter(comparison.verdicts([pair for pairs in by_phase for pair in pairs]))
-    for pairs in by_phase:
+    full = [phase for phase in phases if run.queued(phase, "latency_p50")]
+    undecided = 0
+    for phase, pairs in zip(phases, by_phase, strict=True):
         verdicts = [next(said) for _ in pairs]
         if pairs and all(one.winner == pairs[0].above.cell.label for one in verdicts):
             won.setdefault(pairs[0].above.cell.label, []).append(1 / pairs[0].value)
-    undecided = len(phases) - sum(len(found) for found in won.values())
+        elif phase not in full:
+            undecided += 1
     parts = []
     for label, factors in won.items():
         low, high = quantity.number(min(factors)), quantity.number(max(factors))
@@ -303,7 +307,22 @@ def _queries(run: Run, cells: list[Cell]) -> list[str]:
         )
     if undecided:
         parts.append(f"In {undecided} of {len(phases)} query types, no system is faster than all others")
-    return parts
+    return parts + [sentence for phase in full for sentence in _saturated(run, phase, cells)]
+
+
+def _saturated(run: Run, phase: str, cells: list[Cell]) -> list[str]:
+    """Return for each cell that did not reach the offered rate of a phase what was offered and what it reached."""
+    said, queued = [], run.queued(phase, "latency_p50")
+    for cell in cells:
+        offered = run.values(cell, (phase, "offered_per_second"))
+        if queued & set(offered.trial_ids.values()):
+            rates = run.values(cell, (phase, "queries_per_second"))
+            reached, of = (median(one.by_block.values()) for one in (rates, offered))
+            said.append(
+                f"{cell.label} was saturated in {phase}: it reached {quantity.number(reached)} of "
+                f"{quantity.number(of)} offered queries per second, so its latency is not compared"
+            )
+    return said
 
 
 def findings(run: Run) -> Markdown:

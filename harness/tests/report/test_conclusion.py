@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from statistics import median
 
 import pytest
 
-from benchbook.analyse import comparison, rules, same_work
+from benchbook.analyse import comparison, quantity, rules, same_work
 from benchbook.analyse.comparison import estimates
 from benchbook.analyse.run import open_run
 from benchbook.record import database
@@ -46,7 +47,8 @@ def test_where_the_offered_rate_is_not_reached_latency_is_neither_shown_nor_rank
     [phase, *_] = run.phases("query")
     with database.open(run.results) as connection:
         connection.execute(
-            "INSERT INTO measurements SELECT trial_id, ?, 'saturated', 1, '1', 'lower' FROM trials "
+            "INSERT INTO measurements SELECT trial_id, ?, metric, value, unit, 'none' FROM trials, (VALUES "
+            "('saturated', 1, '1'), ('offered_per_second', 9e6, '1/s')) AS m (metric, value, unit) "
             "WHERE system LIKE 'sqlite%'",
             [phase],
         )
@@ -56,7 +58,12 @@ def test_where_the_offered_rate_is_not_reached_latency_is_neither_shown_nor_rank
     base = comparison.baseline(run)
     assert comparison.against(run, phase, "latency_p50", base) == []
     assert comparison.against(run, phase, "queries_per_second", base)
-    assert "3 of 4 query types" in conclusion.answer_sentence(run).markdown
+    words = conclusion.answer_sentence(run).markdown
+    assert "3 of 4 query types" in words
+    slow = next(cell for cell in run.cells if cell.system == "sqlite")
+    reached = quantity.number(median(run.values(slow, (phase, "queries_per_second")).by_block.values()))
+    assert f"was saturated in {phase}: it reached {reached} of 9,000,000 offered queries per second" in words
+    assert "no system is faster" not in words
 
 
 def test_a_trial_in_which_the_offered_rate_was_not_reached_is_in_no_ratio_of_latencies(made):
