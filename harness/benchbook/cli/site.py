@@ -8,8 +8,14 @@ from typing import Annotated
 
 import typer
 
+from benchbook.cli.options import optional
+
 
 def command(
+    experiment: Annotated[
+        str,
+        typer.Argument(metavar=optional("EXPERIMENT"), help="Render the pages of this experiment alone."),
+    ] = "",
     output: Annotated[
         Path, typer.Option("--output", metavar="DIR", help="Folder to write.", show_default=True)
     ] = Path("site"),
@@ -17,8 +23,10 @@ def command(
     """Render the site from the published runs.
 
     They are in reports/data; neither results nor a network are needed. An unchanged page is not rendered again.
+    With EXPERIMENT, the other pages of the earlier site stay as they are. The last line is the path of the page.
     """
     from benchbook.declare.catalogue import root
     from benchbook.site.render import site
 
-    print(site(root(), output, lambda text: print(text, file=sys.stderr, flush=True)) / "index.html")
+    made = site(root(), output, lambda text: print(text, file=sys.stderr, flush=True), experiment)
+    print(made / f"{experiment or 'index'}.html")

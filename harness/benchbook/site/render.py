@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
-from benchbook.errors import RequestError, command
+from benchbook.errors import RequestError, command, unknown
 from benchbook.host import temporary
 from benchbook.record import manifest
 from benchbook.record.folder import cannot_write
@@ -31,13 +31,14 @@ MOST_PROCESSES = 4
 """Most processes that render pages; each takes about 500 MB of memory."""
 
 
-def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None) -> Path:
+def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None, only: str = "") -> Path:
     """Render every page into ``output`` and return it; replace the files of an earlier site there, and no others.
 
     Pages of the earlier site are kept if neither their data nor any source of theirs has changed. ``note`` gets a line
     for each page that is rendered. Raises RequestError if ``output`` is not an earlier site or cannot be written, or if
     published data is damaged, and BenchbookError if a page fails. A run of another machine that is unusable hides no
-    page: the site is written without it, then RequestError is raised.
+    page: the site is written without it, then RequestError is raised. With ``only``, the pages of one experiment are
+    rendered; those of the earlier site stay as they are.
     """
     place.require_writable(output)
     held, problems = published.ledgers(root)
@@ -52,6 +53,9 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
     beside = output.with_name(f".{output.name}.{os.getpid()}.part")
     program = render.quarto()
     made_of = keys.of(root, pages, found, program)
+    if only:
+        made_of = _of_one(only, pages, made_of, place.read(output).pages)
+        pages = [one for one in pages if one.name in made_of]
     try:
         with temporary.folder("site") as scratch:
             results = published.results(found, Path(scratch) / "results")
@@ -75,6 +79,19 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None)
             + " ".join(map(str, problems))
         )
     return output
+
+
+def _of_one(
+    experiment: str, pages: list[Page], made_of: dict[str, str], earlier: dict[str, str]
+) -> dict[str, str]:
+    """Return the keys of the pages of an experiment, and of those of the earlier site as it has them."""
+    names = {one.experiment for one in pages if one.experiment}
+    if experiment not in names:
+        raise unknown("experiment with a published run", experiment, names)
+    chosen = [one.name for one in pages if one.experiment == experiment]
+    return {name: key for name, key in earlier.items() if name in made_of} | {
+        name: made_of[name] for name in chosen
+    }
 
 
 def _runs(number: int) -> str:

@@ -121,6 +121,24 @@ def test_only_pages_that_changed_are_rendered_again(
     assert "One more sentence." in (output / "systems.html").read_text()
 
 
+def test_the_pages_of_one_experiment_are_rendered_alone(site: Path, checkout: Path, tmp_path, without_quarto):
+    made = render.site(checkout, tmp_path / "site", only="quickstart")
+    assert {path.name for path in made.glob("*.html")} == {"quickstart.html", "quickstart-data.html"}
+    assert (made / "quickstart.html").read_bytes() == (site / "quickstart.html").read_bytes()
+    whole = tmp_path / "whole"
+    shutil.copytree(site, whole)
+    notes = []
+    render.site(checkout, whole, notes.append, only="quickstart")
+    assert notes == ["unchanged: 7 of 7 pages"]
+    assert digests(whole) == digests(site)
+
+
+def test_an_experiment_without_a_page_names_the_nearest(checkout: Path, tmp_path):
+    with pytest.raises(RequestError, match='no experiment with a published run "quikstart"') as caught:
+        render.site(checkout, tmp_path / "site", only="quikstart")
+    assert caught.value.hint == 'Did you mean "quickstart"?'
+
+
 def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
     page = Page.read(site / "methods.html")
     for number in range(1, 20):
