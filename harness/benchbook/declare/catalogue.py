@@ -140,15 +140,22 @@ def models() -> dict[str, type[Model]]:
 
 def schema_text(kind: str) -> str:
     """Return the JSON Schema of a kind of declaration: the content of ``docs/schema/<kind>.json``."""
-    return json.dumps(models()[kind].model_json_schema(), indent=2, sort_keys=True) + "\n"
+    from benchbook.declare.reference import with_options
+
+    schema = models()[kind].model_json_schema()
+    shown = with_options(schema) if kind == "experiment" else schema
+    return json.dumps(shown, indent=2, sort_keys=True) + "\n"
 
 
-def write_schemas(folder: Path) -> None:
-    """Write the JSON Schemas of all declarations into ``folder``, for editors."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_reference(docs: Path) -> None:
+    """Write the JSON Schemas of all declarations, for editors, and the page of workloads."""
+    from benchbook.declare.reference import page
+
+    (docs / "schema").mkdir(parents=True, exist_ok=True)
     for kind in models():
-        (folder / f"{kind}.json").write_text(schema_text(kind), encoding="utf-8")
+        (docs / "schema" / f"{kind}.json").write_text(schema_text(kind), encoding="utf-8")
+    (docs / "workloads.md").write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_schemas(Path(__file__).resolve().parents[3] / "docs" / "schema")
+    write_reference(Path(__file__).resolve().parents[3] / "docs")
