@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchbook.declare.metric import PHASE, SHARED, TRIAL, describe
@@ -61,7 +61,7 @@ def _metrics(metrics: Iterable[Metric]) -> list[str]:
     return _table(("Metric", "Unit", "Better", "Meaning"), rows)
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
     lines = [head, ("---",) * len(head), *rows]
     return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines]
 
