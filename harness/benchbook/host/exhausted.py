@@ -67,11 +67,11 @@ def _broken(place: object) -> tuple[str, str]:
         with contextlib.suppress(Unreadable, OSError, ValueError):
             disk = device_of(Path(place)).name
     what = f"disk {disk}" if disk else "storage"
-    failed = f"he {what} failed to read or write (input/output error)."
+    failed = f"{what} failed to read or write (input/output error)."
     hint = (
         f"Check the {what} (`dmesg` reports its errors), or name a folder on another one with --results DIR."
     )
-    return (f"{place}: t{failed}" if place else f"T{failed}"), hint
+    return (f"{place}: the {failed}" if place else f"The {failed}"), hint
 
 
 def refused_threads(text: str) -> bool:

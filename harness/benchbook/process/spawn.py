@@ -126,6 +126,11 @@ class Running:
     def check(self) -> None:
         """Raise TrialFailed with the end of its log if it has died."""
         ending = self.ending()
+        if ending is not None and self._strays():
+            raise TrialFailed(
+                f"{self.name} {ending} and left processes running in the background.",
+                "Give a program that stays in the foreground: --system NAME=PATH, or an option of the server for that.",
+            )
         if ending is not None:
             raise TrialFailed(
                 f"{self.name} {ending}. The end of its log: {log_end(self.log)}",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.errors import TrialFailed
 from benchbook.host.identity import identity, process_space
 from benchbook.process import marks, output, spawn, strays
 
@@ -59,8 +60,12 @@ def test_a_daemon_whose_program_has_ended_at_once_is_ended_too(tmp_path):
     pid = left(tmp_path / "daemon")
     assert until(running.ending)
     assert running.tree() == []
+    with pytest.raises(TrialFailed, match="exited with code 0 and left processes running in the background"):
+        running.check()
     running.stop()
     assert not alive(pid)
+    with pytest.raises(TrialFailed, match="The end of its log"):
+        running.check()
 
 
 def test_a_daemon_of_another_program_is_left_alone(tmp_path):
