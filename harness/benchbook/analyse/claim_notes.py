@@ -20,6 +20,11 @@ from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.measure.steady import STEADY_FROM
 
 
+def corrected_after(claim: Claim, run: Run) -> bool:
+    """Return whether a claim was last corrected after a run began."""
+    return bool(claim.corrected) and claim.corrected[-1].date > run.info["created_at"].date()
+
+
 def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
     """Return why cases may not be judged: other work, or other answers."""
     found: list[Reason] = []
@@ -33,6 +38,9 @@ def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
 def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell], *, several: bool = False) -> list[Reason]:
     """Return the notes on judged cases; ``several``: the verdict rests on more runs than this one."""
     found = []
+    if corrected_after(claim, run):
+        last = claim.corrected[-1]
+        found.append(because("corrected", date=last.date.isoformat(), reason=last.reason))
     if run.profile == "smoke":
         found.append(because("smoke"))
     if run.info.get("finished_at") is None:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import answers, beside, judgement, looked, over_runs, same_work
+from benchbook.analyse import answers, beside, judgement, looked, over_runs, reach, same_work
 from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
-from benchbook.analyse.claim_notes import notes, refusals
+from benchbook.analyse.claim_notes import corrected_after, notes, refusals
 from benchbook.analyse.judgement import Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.over_runs import Over, OverRuns, Scope
@@ -208,8 +208,10 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     experiment = run.declared
     try:
         found = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
-        worded = _wording_of_today(root(), run.experiment)
-        claims = [worded.get(without_words(claim), claim) for claim in found]
+        today = _claims_of_today(root(), run.experiment)
+        worded = {without_words(one): one for one in today}
+        corrected = {one.id: one for one in today if corrected_after(one, run)}
+        claims = [corrected.get(claim.id) or worded.get(without_words(claim), claim) for claim in found]
         machine = experiment.get("published_machine")
         return claims, PublishedMachine.model_validate(machine) if machine else None
     except ValueError as error:
@@ -220,7 +222,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         ) from error
 
 
-WORDS = {"statement", "source"}
+WORDS = {"statement", "source", "corrected"}
 """Keys of a claim that no verdict depends on."""
 
 
@@ -230,16 +232,17 @@ def without_words(claim: Claim) -> str:
 
 
 @functools.cache
-def _wording_of_today(checkout: Path, experiment: str) -> dict[str, Claim]:
-    """Return the claims that a checkout declares for an experiment, by what is judged.
+def _claims_of_today(checkout: Path, experiment: str) -> tuple[Claim, ...]:
+    """Return the claims that a checkout declares for an experiment.
 
-    A claim of a run is shown with the wording of today if nothing else of it has changed.
+    A claim of a run is shown with the wording of today if nothing else of it has changed. One that was corrected after
+    the run is judged as corrected.
     """
     try:
         declared = Catalogue(checkout).unchecked("experiment", experiment).get("claims") or []
-        return {without_words(one): one for one in map(Claim.model_validate, declared)}
+        return tuple(map(Claim.model_validate, declared))
     except (RequestError, ValueError):  # an experiment that this checkout lacks, or that is being edited
-        return {}
+        return ()
 
 
 def _as_meant(held: dict[str, Any]) -> dict[str, Any]:
@@ -296,8 +299,10 @@ def judge(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
     )  # fmt: skip
-    shown = replace(shown, fit=None) if refused else shown
-    return _said(shown, *_verdict(claim, found, refused, conditions, eased=asked.eased))
+    testable = _testable(claim, run, found)
+    verdict, why = _verdict(claim, testable, refused, conditions, eased=asked.eased)
+    shown = replace(shown, fit=None) if refused or verdict == "out of reach here" else shown
+    return _said(shown, verdict, why)
 
 
 # The verdict on all cases of a claim.
@@ -314,6 +319,8 @@ class Found:
     """Setups that were planned and of which one side has no result, and why."""
     missing: int
     """Setups that were published and are not in the run."""
+    unmet: tuple[Reason, ...] = ()
+    """Preconditions that cases miss; these are among ``lost``."""
 
 
 def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
@@ -340,6 +347,22 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
     if lacking and cells:
         left_out.append(because("not-measured", cases=[dict(one.levels) for one in lacking]))
     return Found(cells, left_out, lost, len(lacking))
+
+
+def _testable(claim: Claim, run: Run, found: Found) -> Found:
+    """Return what a run has for a claim without the cases that miss one of its preconditions."""
+    missed = reach.unmet(claim, run, found.cells)
+    if not missed:
+        return found
+    telling = claim.across or differing([cell.sides for cell in found.cells])
+    named = [
+        because("case-lost", case=found.cells[place].sides.case(telling), because=why)
+        if len(found.cells) > 1
+        else why
+        for place, why in missed.items()
+    ]
+    met = [cell for place, cell in enumerate(found.cells) if place not in missed]
+    return replace(found, cells=met, lost=[*found.lost, *named], unmet=tuple(named))
 
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
@@ -373,6 +396,10 @@ def _verdict(
     if refused:
         return "inconclusive", [because("refused", because=refused)]
     at = [because("measured-with", conditions=conditions)] if conditions else []
+    if found.unmet and len(found.cells) < least(
+        claim.in_cells, len(found.cells) + found.missing + len(found.lost)
+    ):
+        return "out of reach here", [*found.unmet, *at]
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)

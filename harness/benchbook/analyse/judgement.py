@@ -76,7 +76,7 @@ def _toward(made: Fit, sign: int) -> float:
 
 Word = Literal[
     "reproduced", "different size", "direction only", "contradicted", "inconclusive", "underspecified",
-    "substitute only", "not run",
+    "substitute only", "not run", "out of reach here",
 ]  # fmt: skip
 DECIDED: tuple[Word, ...] = ("reproduced", "different size", "direction only", "contradicted")
 """Verdicts that say something about the claim."""

@@ -124,7 +124,12 @@ def of_run(run: Run, published: Path) -> list[Prospect]:
         found = []
         for one in claims.of_run(run, published):
             asked = question(one)
-            if asked.cases and one.verdict not in ("substitute only", "not run", "underspecified"):
+            if asked.cases and one.verdict not in (
+                "substitute only",
+                "not run",
+                "underspecified",
+                "out of reach here",
+            ):
                 names = {held.name for cell in one.cells for held in cell.sides.cells}
                 block = sum(lengths.get(name, 0.0) for name in names)
                 trials = min(cell.trials for cell in one.cells)

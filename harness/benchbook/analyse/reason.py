@@ -69,6 +69,7 @@ CODES = {
     "substitute": "A `system` was measured in place of the one that the claim `named`.",
     "substitute-verdict": "The `verdict` for the substitute alone.",
     # Why a case, or a claim, is not judged.
+    "out-of-reach": "It requires `at_least` or `at_most` of `what`, and a `setup` has `measured` (`unit`); `why`.",
     "refused": "The claim is not judged, `because` of other reasons.",
     "idle": "`idle` of `of` trials of a `setup` measured a rate of 0.",
     "operations-failed": "`number` operations failed.",
@@ -88,6 +89,7 @@ CODES = {
     "scaled": "The machine is smaller than the publication's: cores or memory (`here`, `published`).",
     "levels-unstated": "The publication does not state these `factors`; the `levels` that were judged.",
     # What a reader must know beside the verdict.
+    "corrected": "The claim was corrected on a `date` after the run; `reason`.",
     "smoke": "Profile smoke is for tests.",
     "unfinished": "The run is unfinished.",
     "noise-unknown": "The noise between equal setups is unknown.",

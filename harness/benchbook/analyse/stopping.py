@@ -18,7 +18,7 @@ from benchbook.plan.sequential import Design, Left
 
 HOPELESS = 0.05
 """Chance of a verdict within what is left, below which a claim is given up."""
-FINAL = ("not run", "substitute only", "underspecified")
+FINAL = ("not run", "substitute only", "underspecified", "out of reach here")
 """Verdicts that more trials of this run cannot change."""
 
 

@@ -7,6 +7,7 @@ Benchbook tests it jointly in all cells that the other factors span.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -89,6 +90,56 @@ class Published(Model):
                 if getattr(self, key):
                     raise ValueError(f"`{key}` selects rows of a file, but the key `file` is missing")
         return self
+
+
+class Precondition(Model):
+    """What must be true of a run before a claim can be tested on it: a metric, or the level of a factor, on both sides.
+
+    Where it is not, the claim is "out of reach here": neither confirmed nor contradicted.
+    """
+
+    metric: Name | None = None
+    """A metric whose median over the trials of a setup must keep the bound."""
+    phase: Name | None = None
+    """Phase of the metric; by default that of the claim."""
+    factor: Name | None = None
+    """A factor whose level, a number, must keep the bound; in place of ``metric``."""
+    at_least: Number | None = None
+    """The least value, in the unit of the metric."""
+    at_most: Number | None = None
+    """The largest value."""
+    side: Literal["both", "of", "over"] = "both"
+    """Whose setups must keep it."""
+    why: Text
+    """Why the claim cannot be tested otherwise, as a sentence."""
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        for one, other in (("metric", "factor"), ("at_least", "at_most")):
+            given = [name for name in (one, other) if getattr(self, name) is not None]
+            if len(given) != 1:
+                raise ValueError(
+                    f"needs exactly one of `{one}` and `{other}`; found {' and '.join(given) or 'none'}"
+                )
+        if self.factor is not None and self.phase is not None:
+            raise ValueError("`phase` belongs to `metric`; a factor has one level in all phases")
+        return self
+
+    def keeps(self, value: float) -> bool:
+        """Return whether a value keeps the bound."""
+        if self.at_least is not None:
+            return value >= self.at_least
+        assert self.at_most is not None
+        return value <= self.at_most
+
+
+class Correction(Model):
+    """A correction of a claim after runs were made. They are judged by the corrected claim, and say so."""
+
+    date: date
+    """The day of the correction, as a date of TOML: 2026-11-27."""
+    reason: Text
+    """What was wrong, and what is judged now."""
 
 
 class PublishedMachine(Model):
@@ -183,6 +234,11 @@ class Claim(Model):
     """System that the claim names → system that replaces it. It is shown, with the verdict "substitute only"."""
     underspecified: Text | None = None
     """Information that a rerun needs and the publication omits; the verdict is then "underspecified"."""
+    requires: list[Precondition] = Field(default_factory=list)
+    """What must be true of a run before the claim can be tested on it; else the verdict is "out of reach here"."""
+    corrected: list[Correction] = Field(default_factory=list)
+    """Corrections of this claim, the oldest first. Runs that began before the last one are judged by the corrected
+    claim, and their verdict says that it was declared after them."""
     unstated: list[Name] = Field(default_factory=list)
     """Factors for what the publication omits. If a run has two or more levels of each, Benchbook tests the claim at
     all of them; the verdict is "underspecified" only if it differs between levels."""
@@ -317,6 +373,7 @@ def check_claims(
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
+        _check_requires(claim, factors, phases, place)
         _check_levels(claim, factors, place)
         for key, factor in [
             *(("across", name) for name in claim.across),
@@ -339,6 +396,20 @@ def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
     for metric in (claim.metric, claim.over_metric):
         if known is not None and metric is not None:
             _known(metric, known, f"{place}: metric of the phase {claim.phase}")
+
+
+def _check_requires(
+    claim: Claim, factors: Mapping[str, list[Setting]], phases: Mapping[str, str], place: str
+) -> None:
+    for one in claim.requires:
+        if one.factor is not None:
+            _known(one.factor, factors, f"{place}: requires: factor")
+            continue
+        assert one.metric is not None
+        phase = one.phase or claim.phase
+        _known(phase, [*phases, TRIAL], f"{place}: requires: phase")
+        if (known := metrics(phases.get(phase))) is not None:
+            _known(one.metric, known, f"{place}: requires: metric of the phase {phase}")
 
 
 def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:

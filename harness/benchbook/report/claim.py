@@ -426,6 +426,7 @@ def meaning(one: Judgement) -> str:
         "underspecified": "The publication says too little to check it.",
         "substitute only": "A substitute was measured, so the claim itself is not judged.",
         "not run": "This run did not measure it.",
+        "out of reach here": "What the claim requires was not the case in this run, so it cannot be tested here.",
     }[str(one.verdict)]
 
 

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from benchbook.analyse import quantity
 from benchbook.analyse.power import ENOUGH
 from benchbook.analyse.reason import Reason, of_row
 from benchbook.analyse.verdict import interval_words, percent, shown
 from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.expectation import Expectation
+from benchbook.declare.metric import describe
 from benchbook.errors import RequestError
 from benchbook.plan.sequential import FIRST
 from benchbook.report import marks
@@ -335,6 +337,17 @@ def _transport(facts: Facts) -> str:
     return f"{' and '.join(systems)} {verb} the client's process, so those numbers include no transport"
 
 
+def _out_of_reach(facts: Facts) -> str:
+    name = factor_words(facts["what"]) if facts["factor"] else describe(facts["what"]).title.lower()
+    bound, value = (
+        ("at least", facts["at_least"]) if facts["at_least"] is not None else ("at most", facts["at_most"])
+    )
+    unit = facts["unit"] or "1"
+    here = "was not measured" if facts["measured"] is None else f"is {quantity.text(facts['measured'], unit)}"
+    needed = f"{bound} {quantity.text(value, unit)} is needed: {facts['why'].rstrip('.')}"
+    return f"{name} of {facts['setup']} {here}, and {needed}"
+
+
 def _few_trials(facts: Facts) -> str:
     smallest = " in the smallest case" if facts["smallest"] else ""
     of_run = " in this run" if facts.get("of_run") else ""
@@ -424,6 +437,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "declared-otherwise": "the run declared this claim differently, or not at all",
     "substitute": "{system} is in place of {named}",
     "substitute-verdict": "for the substitute alone the verdict would be: {verdict}",
+    "out-of-reach": _out_of_reach,
     "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
     "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",
     "short-phase": "the phase {phase} lasted {seconds:.2g} s, and one under {least:g} s is not judged",
@@ -453,6 +467,9 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "scaled": lambda facts: shortfall(**facts),
     "levels-unstated": _levels_unstated,
+    "corrected": lambda facts: (
+        f"the claim was declared after this run: corrected on {facts['date']} ({facts['reason'].rstrip('.')})"
+    ),
     "smoke": "profile smoke is for tests: its numbers show little",
     "unfinished": "the run is unfinished",
     "noise-unknown": "the noise between equal setups is unknown for this number (./bench aa)",

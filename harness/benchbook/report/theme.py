@@ -41,6 +41,7 @@ VERDICTS = {
     "underspecified": "#B0578F",
     "substitute only": "#9B4B80",
     "not run": "#858A93",
+    "out of reach here": "#5F7A8A",
 }
 """Verdict → its colour on every page, in the order of pages. Text names the verdict too: colour is not enough."""
 OTHER_VERDICT = "#858A93"

@@ -19,11 +19,11 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that replaces the claims which this checkout declares."""
 
     def of(*today: dict[str, Any]) -> None:
-        claims._wording_of_today.cache_clear()
+        claims._claims_of_today.cache_clear()
         monkeypatch.setattr(catalogue.Catalogue, "unchecked", lambda *_: {"claims": list(today)})
 
     yield of
-    claims._wording_of_today.cache_clear()
+    claims._claims_of_today.cache_clear()
 
 
 def test_a_better_wording_is_shown(tmp_path: Path, declare: Any) -> None:

@@ -1,0 +1,98 @@
+"""Preconditions and corrections of claims."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbook.analyse import claims
+from benchbook.declare.claim import Claim
+from benchbook.report import claim as words
+from benchbook.report.reasons import sentence
+from tests.analyse.claimed import BASE, CNOS, INFLUX, judge, twice
+
+CAP = {"metric": "rows_per_second", "at_most": 1500, "why": "The tool writes at most 1,600 rows per second."}
+"""In these runs, the rates are 2,000 and 1,000 rows per second."""
+WORKERS = {"factor": "workers", "at_least": 100, "why": "The text is about 100 workers."}
+
+
+@pytest.mark.parametrize(
+    ("requires", "verdict"),
+    [
+        ([CAP], "out of reach here"),
+        ([{**CAP, "side": "of"}], "out of reach here"),
+        ([{**CAP, "side": "over"}], "reproduced"),
+        ([{**CAP, "at_most": 3000}], "reproduced"),
+        ([{**CAP, "at_most": None, "at_least": 900}], "reproduced"),
+        ([{**CAP, "at_most": 3000}, {**CAP, "at_most": None, "at_least": 1500}], "out of reach here"),
+        ([{**CAP, "metric": "server_read_bytes"}], "out of reach here"),  # it was not measured
+        ([WORKERS], "out of reach here"),
+        ([{**WORKERS, "at_least": 12}], "reproduced"),
+    ],
+)
+def test_a_claim_whose_precondition_is_not_met_is_out_of_reach(
+    tmp_path: Path, requires: list[dict[str, Any]], verdict: str
+) -> None:
+    factors = {"system": [CNOS, INFLUX], "workers": [12]}
+    [found] = judge(tmp_path, twice, {"requires": requires}, factors=factors)
+    assert found.verdict == verdict
+    assert found.measured == pytest.approx(2, rel=0.02)
+
+
+@pytest.mark.parametrize("published", [{"ratio": 2.0}, {"ratio": 0.5}])
+def test_it_is_neither_reproduced_nor_contradicted_and_shows_both_values(
+    tmp_path: Path, published: dict[str, float]
+) -> None:
+    [found] = judge(tmp_path, twice, {"requires": [CAP], "published": published})
+    assert found.verdict == "out of reach here"
+    assert found.fit is None
+    said = sentence(found.reasons)
+    assert "is 2,0" in said
+    assert "at most 1,500 per second is needed: The tool writes at most 1,600 rows per second;" in said
+    assert "cannot be tested here" in words.meaning(found)
+
+
+@pytest.mark.parametrize(
+    ("needed", "verdict"),
+    [("all", "out of reach here"), ("most", "out of reach here"), ("any", "reproduced")],
+)
+def test_the_cases_that_meet_it_are_judged_if_they_are_enough(
+    tmp_path: Path, needed: str, verdict: str
+) -> None:
+    factors = {"system": [CNOS, INFLUX], "workers": [12, 100]}
+    [found] = judge(tmp_path, twice, {"requires": [WORKERS], "in_cells": needed}, factors=factors)
+    assert found.verdict == verdict
+    assert "number in flight of" in sentence(found.reasons)
+
+
+@pytest.mark.parametrize(
+    ("day", "verdict"), [(date(2026, 3, 2), "contradicted"), (date(2026, 3, 1), "reproduced")]
+)
+def test_a_run_made_before_a_correction_is_judged_by_the_corrected_claim_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: date, verdict: str
+) -> None:
+    """The run began on 2026-03-01."""
+    correction = {"date": day, "reason": "The page says half, not twice."}
+    today = Claim.model_validate({**BASE, "published": {"ratio": 0.5}, "corrected": [correction]})
+    monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (today,))
+    [found] = judge(tmp_path, twice, {})
+    assert found.verdict == verdict
+    note = "the claim was declared after this run: corrected on 2026-03-02 (The page says half, not twice)"
+    assert (note in sentence(found.reasons)) == (verdict == "contradicted")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"at_least": 1}, "exactly one of `at_least` and `at_most`; found at_least and at_most"),
+        ({"at_most": None}, "exactly one of `at_least` and `at_most`; found none"),
+        ({"factor": "workers"}, "exactly one of `metric` and `factor`"),
+        ({"metric": None, "factor": "workers", "phase": "load"}, "`phase` belongs to `metric`"),
+    ],
+)
+def test_a_precondition_has_one_value_and_one_bound(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Claim.model_validate({**BASE, "requires": [{**CAP, **change}]})
