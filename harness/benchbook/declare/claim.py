@@ -137,7 +137,7 @@ class Correction(Model):
     """A correction of a claim after runs were made. They are judged by the corrected claim, and say so."""
 
     date: date
-    """The day of the correction, as a date of TOML: 2026-11-27."""
+    """The day of the correction, such as "2026-11-27"; as text, because Nix reads no dates of TOML."""
     reason: Text
     """What was wrong, and what is judged now."""
 

@@ -75,7 +75,7 @@ def test_a_run_made_before_a_correction_is_judged_by_the_corrected_claim_and_say
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: date, verdict: str
 ) -> None:
     """The run began on 2026-03-01."""
-    correction = {"date": day, "reason": "The page says half, not twice."}
+    correction = {"date": day.isoformat(), "reason": "The page says half, not twice."}
     today = Claim.model_validate({**BASE, "published": {"ratio": 0.5}, "corrected": [correction]})
     monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (today,))
     [found] = judge(tmp_path, twice, {})
