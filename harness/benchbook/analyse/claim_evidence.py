@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse import interval, judgement, noise
+from benchbook.analyse.caches import not_cold
 from benchbook.analyse.claim_cells import Sides
 from benchbook.analyse.judgement import NONE, Evidence, Word, evidence, reason
 from benchbook.analyse.model import Fit, Noise
@@ -52,7 +53,7 @@ class JudgedCell:
     because: Reason
     """Why it has its verdict."""
     unfit: Reason | None = None
-    """Why its ratio is not judged: lost trials, failed operations, a short phase."""
+    """Why its ratio is not judged: lost trials, failed operations, a short phase, caches that were not cold."""
     steps: tuple[Fit, ...] = ()
     """The steps of a monotonic trend."""
     reversed_step: Reason | None = None
@@ -122,6 +123,8 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> Reason | None:
         idle = sum(value == 0 for value in values)
         if pair[1].endswith("per_second") and 0 < idle < len(values):
             return because("idle", idle=idle, of=len(values), setup=cell.label)
+        if warmer := not_cold(run, cell, pair[0]):
+            return warmer
     if failed:
         return because("operations-failed", number=failed)
     if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):

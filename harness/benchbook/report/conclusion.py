@@ -315,12 +315,14 @@ def _saturated(run: Run, phase: str, cells: list[Cell]) -> list[str]:
     said, queued = [], run.queued(phase, "latency_p50")
     for cell in cells:
         offered = run.values(cell, (phase, "offered_per_second"))
-        if queued & set(offered.trial_ids.values()):
+        blocks = [block for block, trial_id in offered.trial_ids.items() if trial_id in queued]
+        if blocks:
             rates = run.values(cell, (phase, "queries_per_second"))
-            reached, of = (median(one.by_block.values()) for one in (rates, offered))
+            reached, of = (median(one.by_block[block] for block in blocks) for one in (rates, offered))
             said.append(
-                f"{cell.label} was saturated in {phase}: it reached {quantity.number(reached)} of "
-                f"{quantity.number(of)} offered queries per second, so its latency is not compared"
+                f"{cell.label} was saturated in {phase}: in {len(blocks)} of {len(offered.trial_ids)} trials it "
+                f"reached {quantity.number(reached)} of {quantity.number(of)} offered queries per second, so "
+                "their latencies are not compared"
             )
     return said
 

@@ -440,6 +440,9 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "out-of-reach": _out_of_reach,
     "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
     "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",
+    "not-cold": (
+        "{phase} asked for cold caches, and in {number} of {of} trials of {setup} they were not cold (lukewarm)"
+    ),
     "short-phase": "the phase {phase} lasted {seconds:.2g} s, and one under {least:g} s is not judged",
     "answers-missing-all": (
         "no answers were recorded, so it is unknown whether the systems did the same work"

@@ -14,7 +14,7 @@ from benchbook.analyse import claims
 from benchbook.analyse.claims import Judgement
 from benchbook.record.check import Kind
 from benchbook.report.reasons import sentence
-from tests.analyse.claimed import BASE, CNOS, FROM_FILE, INFLUX, MANY, SIZES, only, table, twice
+from tests.analyse.claimed import BASE, CNOS, FROM_FILE, INFLUX, MANY, SIZES, judge, only, table, twice
 from tests.claims import measured_run
 
 PAIR = ("load", "rows_per_second")
@@ -226,6 +226,29 @@ def test_a_rate_of_a_short_phase_decides_nothing(
     assert found.verdict == verdict, sentence(found.reasons)
     short = "the phase load lasted 0.4 s, and one under 1 s is not judged" in sentence(found.reasons)
     assert short == (verdict == "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("asked", "state", "verdict"),
+    [
+        ("cold", "lukewarm", "inconclusive"),
+        ("cold", "cold", "reproduced"),
+        ("warm", "lukewarm", "reproduced"),
+    ],
+)
+def test_a_claim_on_cold_caches_is_not_judged_on_others(
+    tmp_path: Path, asked: str, state: str, verdict: str
+) -> None:
+    [found] = judge(
+        tmp_path,
+        twice,
+        {},
+        changes=lambda levels: {"cache_state": state if levels["system"] == CNOS else "cold"},
+        plan={"phases": [{"name": "load", "workload": "query", "options": {"cache": asked}}]},
+    )
+    assert found.verdict == verdict, sentence(found.reasons)
+    words = "load asked for cold caches, and in 5 of 5 trials of cnosdb-2.0.1"
+    assert (words in sentence(found.reasons)) == (verdict == "inconclusive")
 
 
 def test_a_short_phase_of_an_invalid_trial_counts_where_the_phase_does(tmp_path: Path) -> None:
