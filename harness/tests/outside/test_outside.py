@@ -44,10 +44,12 @@ def stand_in(web: Any) -> Any:
     upstream = web.url.rpartition(":")[2]
     process = subprocess.Popen([sys.executable, HERE / "stand_in.py", str(port), upstream, "--empty=1,2"])
     url = f"http://127.0.0.1:{port}"
-    assert until(lambda: _answers(url), 30)
-    yield url
-    process.kill()
-    process.wait()
+    try:
+        assert until(lambda: _answers(url), 30)
+        yield url
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _answers(url: str) -> bool:
