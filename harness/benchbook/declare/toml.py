@@ -84,7 +84,7 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
     hint = None
     if problem["type"] == "list_type" and isinstance(problem["input"], str | int | float):
         hint = f"Write {problem['loc'][-1]} = [{found}]."
-    return f"{key} = {found}: {_required(problem) or message[0].lower() + message[1:]}.", hint
+    return f"{key} = {found}: {required(problem) or message[0].lower() + message[1:]}.", hint
 
 
 _REQUIRED = {
@@ -101,6 +101,11 @@ _REQUIRED = {
     "dict": "must be a table of keys and values",
     "mapping": "must be a table of keys and values",
     "model": "must be a table of keys and values",
+    "dataclass": "must be a table of keys and values",
+    "literal": "must be {expected}",
+    "missing": "is missing",
+    "extra_forbidden": "is not a key",
+    "unexpected_keyword_argument": "is not a key",
     "date": "must be a date such as 2026-01-31",
     "none_required": "must be left out",
     "greater_than_equal": "must be at least {ge:g}",
@@ -113,8 +118,8 @@ _REQUIRED = {
 """What a value must be, by the kind of pydantic's problem or the beginning of its name."""
 
 
-def _required(problem: ErrorDetails) -> str | None:
-    """Return what the value must be; None for a kind of problem that no declaration has today."""
+def required(problem: ErrorDetails) -> str | None:
+    """Return what the value of a problem of pydantic must be; None for a kind that no record has today."""
     kind, facts = problem["type"], problem.get("ctx", {})
     if kind == "string_too_short":
         return "must not be empty" if facts["min_length"] == 1 else f"needs {facts['min_length']} characters"

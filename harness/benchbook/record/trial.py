@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from benchbook.declare import names
+from benchbook.declare.toml import required
 from benchbook.host import guarded
 from benchbook.record import evidence, folder
 from benchbook.record.folder import Say, tell
@@ -95,7 +96,8 @@ def read_all(run: Path, say: Say = tell, *, whole: bool = False) -> Iterator[Tri
 
 
 def _first(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    found = error.errors(include_url=False)
     place = ".".join(str(part) for part in found[0]["loc"])
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return f"{place + ': ' if place else ''}{found[0]['msg']}{more}"
+    what = required(found[0]) or found[0]["msg"]
+    return f"{place + ': ' if place else ''}{what}{more}"

@@ -71,15 +71,15 @@ def test_a_trial_is_read_as_it_was_written(tmp_path: Path, value: dict[str, Any]
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"status": "fine"}, "status: Input should be 'ok'"),
-        ({"block": "0"}, "block: Input should be a valid integer"),
-        ({"block": -1}, "block: Input should be greater than or equal to 0"),
-        ({"index": 2**63}, "index: Input should be less than"),
-        ({"measurements": None}, "measurements: Input should be a valid array"),
-        ({"measurements": [{"phase": "load"}]}, "measurements.0.metric: Field required (and 3 more)"),
-        ({"levels": []}, "levels: Input should be an object"),
+        ({"status": "fine"}, "status: must be 'ok'"),
+        ({"block": "0"}, "block: must be a whole number"),
+        ({"block": -1}, "block: must be at least 0"),
+        ({"index": 2**63}, "index: must be less than"),
+        ({"measurements": None}, "measurements: must be a list"),
+        ({"measurements": [{"phase": "load"}]}, "measurements.0.metric: is missing (and 3 more)"),
+        ({"levels": []}, "levels: must be a table"),
         ({"started_at": "yesterday"}, "Invalid isoformat string"),
-        ({"started_at": 12}, "started_at: Input should be a valid string"),
+        ({"started_at": 12}, "started_at: must be text"),
         ({"trial_id": "other/0000"}, 'says it is trial "other/0000"'),
     ],
 )
