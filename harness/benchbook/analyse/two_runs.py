@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchbook.analyse import interval, noise, ratio, same_work
+from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.difference import MIXING, Difference, differences
-from benchbook.analyse.model import ALPHA, FEWEST
+from benchbook.analyse.model import ALPHA, FEWEST, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
@@ -54,10 +55,17 @@ def rows(run: Run) -> list[dict[str, Any]]:
 
 # Two runs compared: first what differs beside the results, then B over A for each cell and metric.
 #
-# The runs share no blocks, so the interval is Welch's, and whatever changed between them is part of the ratio.
+# The runs share no blocks, so the interval is Welch's, and whatever changed between them is part of the ratio. Equal
+# runs differ by more than their trials explain, so each interval includes what published ones differ by.
 
 Said = Literal["faster", "slower", "more", "less", "no difference can be claimed", "not judged"]
 
+BETWEEN_RUNS: dict[Kind, float] = {"speed": 0.14, "tail": 0.18, "size": 0.01}
+"""Class of metric → standard deviation of the log ratio of one setup in two runs on a processor, beside what their
+trials explain. It was learned from published runs that did the same work, whose experiments count alike: at this size,
+95 % of the intervals contain 1. Others have that of speed: too few published runs show theirs."""
+RUN_PAIRS = 10
+"""Degrees of freedom of ``BETWEEN_RUNS``: the pairs of runs that it was learned from."""
 _SPEED = ("_per_second", "_seconds")
 _USE = ("cpu_seconds",)
 
@@ -188,7 +196,7 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
         return None
     known = [noise.of(run, pair, cell.system) for run, cell in zip((a, b), cells, strict=True)]
     noisy = max((one for one in known if one), key=lambda one: one.variance, default=None)
-    made = ratio.unpaired(of_a, of_b, noisy)
+    made = ratio.unpaired(of_a, of_b, between_runs(pair[1], noisy))
     failed = a.failed(cells[0], pair[0]) + b.failed(cells[1], pair[0])
     marks = sum(interval.mad(of_a)) + sum(interval.mad(of_b))
     name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
@@ -201,6 +209,13 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     )  # fmt: skip
     higher = (made.ratio.value or 1.0) > 1
     return change, made.ratio.differs, higher == (one.direction == "higher")
+
+
+def between_runs(metric: str, equal: Noise | None) -> Noise:
+    """Return the noise of a ratio between two runs: what equal runs differ by, and no less than equal setups do."""
+    scale = BETWEEN_RUNS.get(kind_of(metric) or "speed", BETWEEN_RUNS["speed"])
+    runs = Noise(scale**2, RUN_PAIRS)
+    return runs if equal is None or equal.variance < runs.variance else equal
 
 
 def _judged(made: list[tuple[Change, float, bool]], faults: list[Reason]) -> list[Change]:
@@ -257,7 +272,8 @@ def _groups(mixed: list[Difference]) -> tuple[str, ...]:
 
 def _notes(a: Run, b: Run, found: list[Difference], faults: list[Reason], changes: list[Change]) -> list[str]:
     notes = [
-        "The trials of the two runs were not interleaved: everything that changed between them is part of each ratio."
+        "The trials of the two runs were not interleaved: everything that changed between them is part of each ratio.",
+        "Equal runs of one machine differ too, and the intervals include by how much.",
     ]
     mixed = _groups([difference for difference in found if difference.group in MIXING])
     if mixed:

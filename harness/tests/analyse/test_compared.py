@@ -38,7 +38,7 @@ def two(tmp_path: Path, speed: float, *, across: bool = False, a: Any = None, **
     return compare(tmp_path, "a", "b", across=across)
 
 
-@pytest.mark.parametrize(("speed", "said"), [(1.5, "faster"), (0.7, "slower")])
+@pytest.mark.parametrize(("speed", "said"), [(2.5, "faster"), (0.4, "slower")])
 def test_b_over_a_with_its_interval(tmp_path: Path, speed: float, said: str) -> None:
     found = two(tmp_path, speed)
     assert {change.said for change in found.changes} == {said}
@@ -58,6 +58,17 @@ def test_equal_runs_differ_in_nothing(tmp_path: Path) -> None:
     found = two(tmp_path, 1.0)
     assert found.differences == ()
     assert {change.said for change in found.changes} == {"no difference can be claimed"}
+
+
+@pytest.mark.parametrize("drift", [1.2, 0.8])
+def test_equal_runs_of_a_machine_that_drifted_differ_in_nothing(tmp_path: Path, drift: float) -> None:
+    """Each run's trials agree within 1 %, and the machine was 20 % faster or slower in the other hour."""
+    found = two(tmp_path, drift)
+    assert {change.said for change in found.changes} == {"no difference can be claimed"}
+    for change in found.changes:
+        assert change.low is not None
+        assert change.high is not None
+        assert change.low < 1 < change.high
 
 
 def test_many_comparisons_of_noise_seldom_claim_any(tmp_path: Path) -> None:
@@ -152,14 +163,14 @@ def test_the_noise_floor_is_used(tmp_path: Path) -> None:
     chance = random.Random(3)
 
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
-        apart = 0.2 if levels["aa"] == "A" else 0.0
+        apart = 1.0 if levels["aa"] == "A" else 0.0
         return {pair: math.exp(chance.gauss(0, 0.01) + apart) for pair in (RATE, LATENCY)}
 
     factors = {"system": [SYSTEM], "batch_size": [1000, 5000], "aa": ["A", "B"]}
     measured_run.write(tmp_path, "aa", factors, value, database=False)
-    alone = two(tmp_path / "alone", 1.05)
+    alone = two(tmp_path / "alone", 2.5)
     assert {change.said for change in alone.changes} == {"faster"}
-    found = two(tmp_path, 1.05)
+    found = two(tmp_path, 2.5)
     assert {change.said for change in found.changes} == {"no difference can be claimed"}
     assert all(change.noise and change.noise > 1.2 for change in found.changes)
 
