@@ -57,7 +57,7 @@ func TestItIsBenchloadWithMore(t *testing.T) {
 	if _, text, _ := run("generate kline -h"); !strings.Contains(text, "--days=N ") || !strings.Contains(strings.Join(strings.Fields(text), " "), "finance of kline") {
 		t.Errorf("the help of the dataset is %s", text)
 	}
-	if code, out, _ := run("generate stress --seed 1 --scale 2 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:01Z --interval 1s"); code != 0 || strings.Count(out, "\n") != 2 {
+	if code, out, _ := run("generate devops --seed 1 --scale 2 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:01Z --interval 1s"); code != 0 || strings.Count(out, "\n") != 2*9 {
 		t.Errorf("a dataset of benchload ends with %d and is %s", code, out)
 	}
 }
