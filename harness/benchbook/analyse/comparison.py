@@ -318,7 +318,7 @@ def judged(run: Run) -> tuple[Judged, ...]:
 
 def _equal(pair: Versus) -> Reason | None:
     """Return why two are equal: the interval of two one-sided tests lies close to 1; None if it does not."""
-    inner = pair.ratio.at(2 * ALPHA)
+    inner = pair.advantage.at(2 * ALPHA)
     if inner.low is None or inner.high is None or inner.low < 1 / (1 + SAME) or inner.high > 1 + SAME:
         return None
     return because(

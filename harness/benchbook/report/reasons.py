@@ -238,10 +238,13 @@ def _band(expected: Expectation) -> str:
 
 def _compared(facts: Facts) -> str:
     """Return the two of which no difference can be claimed, and their interval."""
-    interval = (
-        f"the {percent(facts['confidence'])} CI of their ratio, {interval_words(facts['low'], facts['high'])}"
-    )
-    return f"no difference can be claimed between {facts['a']} and {facts['b']}: {interval}"
+    return f"no difference can be claimed between {facts['a']} and {facts['b']}: {_times_as_good(facts)}"
+
+
+def _times_as_good(facts: Facts) -> str:
+    """Return the interval with its direction: a page may show the same two the other way round."""
+    ends = interval_words(facts["low"], facts["high"])
+    return f"{facts['a']} is {ends} times as good as {facts['b']} ({percent(facts['confidence'])} CI)"
 
 
 def _compared_failed(facts: Facts) -> str:
@@ -390,12 +393,12 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "smaller-load": "a smaller load than the published one does not show what fails there",
     "compared-better": _better,
     "compared-equal": lambda facts: (
-        f"{facts['a']} and {facts['b']} do not differ: the {percent(facts['confidence'])} CI of their ratio, "
-        f"{interval_words(facts['low'], facts['high'])}, lies within {100 * facts['within']:g} % of 1"
+        f"{facts['a']} and {facts['b']} do not differ: {_times_as_good(facts)}, "
+        f"which is within {100 * facts['within']:g} % of 1"
     ),
-    "compared-includes-1": lambda facts: f"{_compared(facts)}, includes 1",
+    "compared-includes-1": lambda facts: f"{_compared(facts)}, which includes 1",
     "compared-family": lambda facts: (
-        f"{_compared(facts)}, excludes 1 alone, but not among {facts['among']} comparisons (Holm's correction)"
+        f"{_compared(facts)}, which excludes 1 alone, but not among {facts['among']} comparisons (Holm's correction)"
     ),
     "compared-no-interval": lambda facts: (
         f"no verdict on {facts['a']} and {facts['b']}: {_no_interval(facts)}"

@@ -28,8 +28,11 @@ def test_the_winner_comes_first_whichever_way_the_metric_points() -> None:
 def test_an_interval_that_includes_1_claims_nothing() -> None:
     found = compare("A", "B", Ratio(1.2, 0.96, 1.5, 12, "t"), direction="higher")
     assert found.winner is None
-    assert text(found.reason) == (
-        "no difference can be claimed between A and B: the 95 % CI of their ratio, 0.960-1.50, includes 1"
+    between = "no difference can be claimed between A and B: "
+    assert text(found.reason) == f"{between}A is 0.960-1.50 times as good as B (95 % CI), which includes 1"
+    reversed_ = compare("A", "B", Ratio(1.2, 0.96, 1.5, 12, "t"), direction="lower")
+    assert (
+        text(reversed_.reason) == f"{between}A is 0.667-1.04 times as good as B (95 % CI), which includes 1"
     )
 
 
