@@ -25,7 +25,7 @@ def made(*sets: str, **options: Any) -> Plan:
 def test_quickstart() -> None:
     planned = made(order_seed=1)
     assert planned.systems() != []
-    assert len(planned.trials) == 3 * len(planned.cells())
+    assert len(planned.trials) == 5 * len(planned.cells())
     assert [trial.index for trial in planned.trials] == list(range(len(planned.trials)))
     assert len({trial.trial_id for trial in planned.trials}) == len(planned.trials)
 
@@ -54,7 +54,8 @@ def test_a_dataset_parameter_can_be_a_factor() -> None:
 def test_the_profile_replaces_parameters_and_options() -> None:
     smoke, quick = made(profile_name="smoke"), made()
     assert smoke.dataset.parameters["scale"] == 8
-    assert smoke.phases[1].options["queries"] < quick.phases[1].options["queries"]
+    assert (smoke.phases[1].options["queries"], smoke.phases[1].options["duration"]) == (25, None)
+    assert (quick.phases[1].options["queries"], quick.phases[1].options["duration"]) == (None, "1s")
 
 
 @pytest.mark.parametrize(
