@@ -33,8 +33,8 @@ class StressOptions(SeriesOptions):
     lasts: Duration = "60s"
     """Time for which to write."""
     tick: Duration | None = None
-    """Each worker begins at most one write in each interval of this length; influx-stress has 1s. None: as fast as
-    possible."""
+    """Each worker begins at most one write in each interval of this length; influx-stress has 1s. By default, as
+    fast as possible."""
     series: Positive = 100_000
     """Largest number of series."""
     batch_size: Positive = 10_000

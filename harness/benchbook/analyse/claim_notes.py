@@ -21,8 +21,10 @@ from benchbook.measure.steady import STEADY_FROM
 
 
 def corrected_after(claim: Claim, run: Run) -> bool:
-    """Return whether a claim was last corrected after a run began."""
-    return bool(claim.corrected) and claim.corrected[-1].date > run.info["created_at"].date()
+    """Return whether a claim has corrections that a run did not declare yet."""
+    recorded = [one for one in run.declared.get("claims") or [] if one.get("id") == claim.id]
+    then = [one.get("corrected") or [] for one in recorded]
+    return bool(claim.corrected) and [one.model_dump(mode="json") for one in claim.corrected] not in then
 
 
 def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:

@@ -160,11 +160,15 @@ def _of_run(
                 f"Name another run; `{command('list runs')}` shows them.",
             )
         work = same_work.of_run(run)
-        held = _numbers(run) or published or root() / "datasets" / "published"
+        today = published or root() / "datasets" / "published"
+        held = _numbers(run) or today
         return tuple(
-            judge(claim, looked.part(run, claim.id, now), ratios(claim, held), work, machine, groups)
+            judge(
+                claim, looked.part(run, claim.id, now), ratios(claim, today if corrected_after(claim, run) else held),
+                work, machine, groups,
+            )
             for claim in claims
-        )
+        )  # fmt: skip
 
 
 def _numbers(run: Run) -> Path | dict[str, list[Row]] | None:
@@ -284,6 +288,7 @@ def judge(
         why = [*found.lost, *found.left_out] or [because("no-case")]
         return _said(blank, "inconclusive" if found.lost else "not run", why)
     refused = refusals(found.cells, work)
+    found = _tested(claim, run, found)
     wide = over_runs.of_claim(claim, run, found.cells, groups) if groups and not refused else None
     found = replace(found, cells=list(wide.cells)) if wide else found
     conditions = [
@@ -299,10 +304,10 @@ def judge(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
     )  # fmt: skip
-    testable = _testable(claim, run, found)
-    verdict, why = _verdict(claim, testable, refused, conditions, eased=asked.eased)
-    shown = replace(shown, fit=None) if refused or verdict == "out of reach here" else shown
-    return _said(shown, verdict, why)
+    verdict, why = _verdict(claim, found, refused, conditions, eased=asked.eased)
+    if verdict == "out of reach here":
+        shown = replace(shown, fit=None, expect=None, by_case=())
+    return _said(replace(shown, fit=None) if refused else shown, verdict, why)
 
 
 # The verdict on all cases of a claim.
@@ -320,7 +325,7 @@ class Found:
     missing: int
     """Setups that were published and are not in the run."""
     unmet: tuple[Reason, ...] = ()
-    """Preconditions that cases miss; these are among ``lost``."""
+    """Preconditions that cases miss; these are unfit."""
 
 
 def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
@@ -349,20 +354,23 @@ def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found
     return Found(cells, left_out, lost, len(lacking))
 
 
-def _testable(claim: Claim, run: Run, found: Found) -> Found:
-    """Return what a run has for a claim without the cases that miss one of its preconditions."""
+def _tested(claim: Claim, run: Run, found: Found) -> Found:
+    """Return the cases with those that miss a precondition of the claim marked: they show nothing."""
     missed = reach.unmet(claim, run, found.cells)
     if not missed:
         return found
     telling = claim.across or differing([cell.sides for cell in found.cells])
+    cells = [
+        replace(cell, unfit=why, evidence=judgement.NONE, verdict="inconclusive", because=why)
+        if (why := missed.get(place))
+        else cell
+        for place, cell in enumerate(found.cells)
+    ]
     named = [
-        because("case-lost", case=found.cells[place].sides.case(telling), because=why)
-        if len(found.cells) > 1
-        else why
+        because("case-lost", case=cells[place].sides.case(telling), because=why) if len(cells) > 1 else why
         for place, why in missed.items()
     ]
-    met = [cell for place, cell in enumerate(found.cells) if place not in missed]
-    return replace(found, cells=met, lost=[*found.lost, *named], unmet=tuple(named))
+    return replace(found, cells=cells, unmet=tuple(named))
 
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
@@ -396,16 +404,15 @@ def _verdict(
     if refused:
         return "inconclusive", [because("refused", because=refused)]
     at = [because("measured-with", conditions=conditions)] if conditions else []
-    if found.unmet and len(found.cells) < least(
-        claim.in_cells, len(found.cells) + found.missing + len(found.lost)
-    ):
-        return "out of reach here", [*found.unmet, *at]
     if decides := deciding(claim, found.cells):
         return decides[0], [decides[1], *at]
     missing = found.missing + len(found.lost)
     said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
     if said == "contradicted" and eased and claim.metric in OF_FAILURES:
         return "inconclusive", [because("smaller-load"), *at]
+    tested = len(found.cells) - len(found.unmet)
+    if found.unmet and said == "inconclusive" and tested < least(claim.in_cells, len(found.cells) + missing):
+        return "out of reach here", [*found.unmet, *at]
     why = [_why(claim, found, missing)]
     if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)):
         why.append(because("alone", verdict=alone))

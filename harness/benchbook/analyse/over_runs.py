@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbook.analyse import judgement, learned, noise, same_work
+from benchbook.analyse import judgement, learned, noise, reach, same_work
 from benchbook.analyse.alike import bound_kind, is_bound, kind_of, work
 from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides
@@ -159,6 +159,8 @@ def _over(claim: Claim, run: Run, cell: JudgedCell, beside: Groups) -> Over | No
             sides = None if other.run_id == run.run_id else _alike(claim, run, cell.sides, other)
             theirs = judged(claim, other, sides, None) if sides else None
             if theirs is None or theirs.unfit or refusals([theirs], same_work.of_run(other)):
+                continue
+            if reach.unmet(claim, other, [theirs]):
                 continue
             if (member := _member(claim, other, theirs, place)) is not None:
                 members.append(member)

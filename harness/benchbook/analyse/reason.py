@@ -73,7 +73,7 @@ CODES = {
     "refused": "The claim is not judged, `because` of other reasons.",
     "idle": "`idle` of `of` trials of a `setup` measured a rate of 0.",
     "operations-failed": "`number` operations failed.",
-    "not-cold": "In a `phase`, `number` of `of` trials of a `setup` had no cold caches, for which it asked.",
+    "not-cold": "A `phase` asked for cold caches, and in `number` of `of` trials of a `setup` they were not.",
     "short-phase": "The `phase` lasted `seconds`, and one under `least` is not judged.",
     "answers-missing-all": "No answers were recorded, so it is unknown whether the systems did the same work.",
     "answers-missing-of": "`number` of `of` trials of a `system` in an `arm` have no recorded answers.",

@@ -211,9 +211,15 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     return change, made.ratio.differs, higher == (one.direction == "higher")
 
 
-def between_runs(metric: str, equal: Noise | None) -> Noise:
-    """Return the noise of a ratio between two runs: what equal runs differ by, and no less than equal setups do."""
-    scale = BETWEEN_RUNS.get(kind_of(metric) or "speed", BETWEEN_RUNS["speed"])
+def between_runs(metric: str, equal: Noise | None) -> Noise | None:
+    """Return the noise of a ratio between two runs: what equal runs differ by, and no less than equal setups do.
+
+    A metric without a class, such as a share of acknowledged rows, has only that of equal setups.
+    """
+    kind = kind_of(metric)
+    if kind is None:
+        return equal
+    scale = BETWEEN_RUNS.get(kind, BETWEEN_RUNS["speed"])
     runs = Noise(scale**2, RUN_PAIRS)
     return runs if equal is None or equal.variance < runs.variance else equal
 

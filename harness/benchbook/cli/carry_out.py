@@ -30,8 +30,8 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
         ask(size, yes, "choose fewer cells with --set, or a smaller --profile")
 
 
-def ask(what: str, yes: bool, otherwise: str) -> None:
-    """Report something that a user should know before a run, and ask whether to start it; RequestError if not."""
+def ask(what: str, yes: bool, otherwise: str, refused: str = "Nothing was started.") -> None:
+    """Report something that a user should know first, and ask whether to go on; RequestError if not."""
     print(f"bench: {what}", file=sys.stderr)
     if yes:
         return
@@ -41,7 +41,7 @@ def ask(what: str, yes: bool, otherwise: str) -> None:
         )
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise RequestError("Nothing was started.", f"{otherwise[0].upper()}{otherwise[1:]}.")
+        raise RequestError(refused, f"{otherwise[0].upper()}{otherwise[1:]}.")
 
 
 def store(made: Plan, results: Path) -> None:

@@ -16,25 +16,30 @@ import typer
 from benchbook.cli import table
 from benchbook.cli.carry_out import ask
 from benchbook.cli.options import DEFAULT_RESULTS, Results, optional
+from benchbook.errors import RequestError, unknown
 from benchbook.errors import command as typed
-from benchbook.errors import unknown
 from benchbook.host.filesystem import cache_folder
 from benchbook.record import database, runs, seal
+from benchbook.record.folder import PLAN_FILE
 from benchbook.run.engine import lock_run
+from benchbook.run.scratch import neighbours
 from benchbook.storage.driver import allocated
 
 KEPT_RUNS = 3
 CACHED = ("systems", "images", "clients", "tools")
 """Folders of the cache whose entries Benchbook builds or fetches again when it needs them."""
-ENTRY = re.compile(r"[a-z0-9][a-z0-9._-]*-[0-9a-f]{8,64}|[0-9a-f]{8,64}", re.ASCII)
-"""Names of entries of the cache: a name, and what they were made of."""
+ENTRY = re.compile(r"([a-z0-9][a-z0-9._-]*-)?[0-9a-f]{16}", re.ASCII)
+"""Names of entries of the cache: a name, and a digest of what they were made of."""
+REMOVED = re.compile(rf"\.({ENTRY.pattern})\.removed", re.ASCII)
+"""Name of an entry while it is removed: half an entry must not be taken for a whole one."""
 ENVIRONMENT = "environment.json"
 """File of an entry that is a Python environment (``provision/environment.py``)."""
 WRITTEN = re.compile(
-    r"(plan|run|seal)\.json|lock|declared|queries|report(-[a-z]+)?\.(html|csv|pdf|ipynb)", re.ASCII
+    r"\.?(plan|run|seal)\.json(\.\d+\.part)?|lock|declared|queries|corrupt|report(-[a-z]+)?\.(html|csv|pdf|ipynb)",
+    re.ASCII,
 )
 """What Benchbook writes into the folder of a run, beside its trials."""
-TRIAL = re.compile(r"\d{4}", re.ASCII)
+TRIAL = re.compile(r"\d{4,}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def command(
 
     Shows what would be removed and its size, then asks. Of runs, only finished ones that you began on this machine
     are removed; verdicts rest on the runs that are left. Programs and environments are built or fetched again when a
-    run needs them, so clean while no run uses them.
+    run needs them; they stay while a run is in progress.
     """
     if what not in (*KINDS, "all"):
         raise unknown("kind of files", what, [*KINDS, "all"])
@@ -80,14 +85,24 @@ def command(
         f"This removes the content of these folders, {total} MB.",
         yes,
         f"name one kind, such as `{typed('clean runs')}`",
+        "Nothing was removed.",
     )
-    for one in found:
-        left = _remove_run(one.path) if one.kind == "runs" else _remove_entry(one.path)
-        if left:
-            print(f"{one.path} stays, because Benchbook did not write {', '.join(left[:5])}.")
-    if any(one.kind == "runs" for one in found):
-        database.rebuild(results)
-    print(f"Removed {total} MB.")
+    if running := neighbours() if any(one.kind != "runs" for one in found) else []:
+        raise RequestError(
+            f"{running[0].run_id} (pid {running[0].pid}) is in progress, and it may use the cached programs.",
+            f"Clean when it has ended, or clean old runs alone: `{typed('clean runs')}`.",
+        )
+    removed = 0
+    try:
+        for one in found:
+            left = _remove_run(one.path) if one.kind == "runs" else _remove_entry(one.path)
+            removed += one.bytes - (allocated(one.path) if left else 0)
+            if left:
+                print(f"{one.path} stays, because Benchbook did not write {', '.join(left[:5])}.")
+    finally:
+        if any(one.kind == "runs" for one in found):
+            database.rebuild(results)
+    print(f"Removed {_megabytes(removed)} MB.")
 
 
 def old_runs(results: Path, keep: int) -> Iterator[Removable]:
@@ -109,8 +124,7 @@ def cached(environments: bool) -> Callable[[Path, int], Iterator[Removable]]:
         for name in CACHED:
             folder = cache / name
             for path in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
-                is_entry = ENTRY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
-                if is_entry and (path / ENVIRONMENT).is_file() == environments:
+                if _is_entry(path) and (path / ENVIRONMENT).is_file() == environments:
                     yield Removable("environments" if environments else "caches", path, allocated(path))
 
     return find
@@ -123,22 +137,37 @@ KINDS: dict[str, Callable[[Path, int], Iterator[Removable]]] = {
 }
 
 
+def _is_entry(path: Path) -> bool:
+    """Return whether Benchbook wrote an entry of the cache: the lock that it filled it under lies beside it."""
+    begun = REMOVED.fullmatch(path.name)
+    name = begun[1] if begun else path.name
+    named = ENTRY.fullmatch(name) and path.is_dir() and not path.is_symlink()
+    return bool(named) and path.with_name(f".{name}.lock").is_file()
+
+
 def _remove_entry(path: Path) -> list[str]:
-    shutil.rmtree(path)
-    path.with_name(f".{path.name}.lock").unlink(missing_ok=True)
+    """Remove an entry of the cache; its lock stays, because another harness may wait for it."""
+    hidden = path if REMOVED.fullmatch(path.name) else path.with_name(f".{path.name}.removed")
+    if hidden != path:
+        shutil.rmtree(hidden, ignore_errors=True)
+        path.rename(hidden)
+    shutil.rmtree(hidden)
     return []
 
 
 def _remove_run(path: Path) -> list[str]:
-    """Remove what Benchbook wrote of a run, and its folder if nothing else is left; return the names that are left."""
+    """Remove what Benchbook wrote of a run, and its folder if nothing else is left; return the names that are left.
+
+    The plan goes first: a run of which only the trials were removed would be resumed.
+    """
     trials = path / "trials"
     with lock_run(path, path.name):
+        for one in sorted(path.iterdir(), key=lambda held: held.name != PLAN_FILE):
+            if WRITTEN.fullmatch(one.name):
+                _remove(one)
         for trial in trials.iterdir() if trials.is_dir() and not trials.is_symlink() else ():
             if TRIAL.fullmatch(trial.name):
                 _remove(trial)
-        for one in path.iterdir():
-            if WRITTEN.fullmatch(one.name):
-                _remove(one)
     for folder in (trials, path):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

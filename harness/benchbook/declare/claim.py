@@ -342,6 +342,10 @@ class Claim(Model):
             raise ValueError(
                 "`over_metric` is another metric at the levels of `of`; it takes the place of `over`"
             )
+        if self.requires and self.test == "agree":
+            raise ValueError(
+                'test "agree" compares answers, which need no precondition; remove the key `requires`'
+            )
         if self.over_metric is not None and self.test == "agree":
             raise ValueError('test "agree" compares answers; remove the key `over_metric`')
         if self.of == self.over and self.over_metric is None:

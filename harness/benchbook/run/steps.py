@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -188,13 +188,16 @@ def unread(measured: Iterable[Measurement]) -> list[Measurement]:
     return found
 
 
-def trial_state(states: Mapping[str, str]) -> str:
-    """Return the cache state of a trial: cold only if all phases that requested it were cold.
+def trial_state(states: Mapping[str, str], asked: Collection[str] = ()) -> str:
+    """Return the cache state of a trial: cold only if all phases that ``asked`` for it were cold.
 
-    >>> trial_state({"first": "cold", "second": "lukewarm"})
-    'lukewarm'
+    Where some asked, the others do not count: a warm phase after a cold one is lukewarm, because the system was started
+    again for the cold one.
+
+    >>> trial_state({"first": "cold", "second": "lukewarm"}, ["first"]), trial_state({"only": "lukewarm"})
+    ('cold', 'lukewarm')
     """
-    asked = {state for state in states.values() if state != WARM}
-    if not asked:
+    found = {state for phase, state in states.items() if not asked or phase in asked} - {WARM}
+    if not found:
         return WARM
-    return LUKEWARM if LUKEWARM in asked else COLD
+    return LUKEWARM if LUKEWARM in found else COLD

@@ -389,7 +389,7 @@ def record_of(
         "storage_facts": trial.storage_facts,
         "dataset_digest": f"sha256:{trial.digest['sha256']}",
         "queries_digest": trial.context.queries_digest(),
-        "cache_state": trial_state(confirmed(found.cache_states, found.measurements)),
+        "cache_state": trial_state(confirmed(found.cache_states, found.measurements), found.asked_cold),
         "data_to_memory": float(found.data_bytes or trial.digest["bytes"])
         / min(hardware.machine_bytes(), trial.limits.memory_bytes or math.inf),
         "confinement": trial.confined.as_dict() if trial.confined else None,

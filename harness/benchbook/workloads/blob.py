@@ -47,7 +47,7 @@ class BlobOptions(LoopOptions):
     mix: Annotated[str, AfterValidator(_mix)] = "put=1,get=2,delete=1"
     """Weights of the operations if ``do`` is ``mixed``."""
     operations: Annotated[int, Field(ge=0)] = 0
-    """Operations; 0 for one an object."""
+    """Operations; 0 for one per object."""
     duration: Duration | None = None
     """For how long operations begin, in place of a number of them. A put continues with new objects after those
     of the dataset, a get asks for objects again. A delete ends early when no object is left."""

@@ -29,9 +29,9 @@ class LoadOptions(Options):
     """Options of the workload ``load``: the dataset into an empty database, whole or for a time."""
 
     duration: Duration | None = None
-    """For how long writes begin; None loads the dataset once. The load ends before the dataset does, or continues
-    with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues after the
-    duration until the dataset is complete; rates leave that part out."""
+    """For how long writes begin. By default, the dataset is loaded once. The load ends before the dataset does, or
+    continues with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues
+    after the duration until the dataset is complete; rates leave that part out."""
     batch_size: Annotated[int, Field(ge=1, le=4_194_304)] = 5000
     """Rows per write."""
     workers: Workers = 1

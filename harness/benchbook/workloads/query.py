@@ -149,6 +149,8 @@ def run(steps: Steps, phase: str, options: QueryOptions) -> None:
     with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(phase, steps.client.query(asked))
     steps.findings.cache_states[phase] = cold or steps.warmth()
+    if cold:
+        steps.findings.asked_cold.add(phase)
     steps.findings.keep_errors(phase, taken.errors)
     summary = required_summary(taken, phase)
     steps.findings.timed_answers[phase] = taken.answered

@@ -78,6 +78,20 @@ def test_runs_on_one_processor_are_pooled(tmp_path: Path):
     assert only(tmp_path, "run-2").measured == pytest.approx(found.measured)
 
 
+def test_a_run_that_misses_a_precondition_counts_for_no_other(tmp_path: Path):
+    """At the limit of a tool, the ratio is that of the tool with itself."""
+    cap = {
+        "metric": "rows_per_second",
+        "at_most": 2500,
+        "why": "The tool writes at most 2,600 rows per second.",
+    }
+    write(tmp_path, "run-1", 1.9, claim={"requires": [cap]})
+    write(tmp_path, "run-2", 3.0, claim={"requires": [cap]})
+    found = only(tmp_path)
+    assert (found.scope, found.runs, found.verdict) == ("run", 1, "reproduced")
+    assert only(tmp_path, "run-2").verdict == "out of reach here"
+
+
 def test_processors_that_differ_decide_nothing_although_each_decides(tmp_path: Path):
     write(tmp_path, "run-1", 2.0)
     write(tmp_path, "run-2", 3.0, SECOND)

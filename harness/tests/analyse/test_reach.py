@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from benchbook.analyse import claims
 from benchbook.declare.claim import Claim
 from benchbook.report import claim as words
 from benchbook.report.reasons import sentence
-from tests.analyse.claimed import BASE, CNOS, INFLUX, judge, twice
+from tests.analyse.claimed import BASE, CNOS, FROM_FILE, INFLUX, MANY, judge, table, twice
 
 CAP = {"metric": "rows_per_second", "at_most": 1500, "why": "The tool writes at most 1,600 rows per second."}
 """In these runs, the rates are 2,000 and 1,000 rows per second."""
@@ -68,20 +67,45 @@ def test_the_cases_that_meet_it_are_judged_if_they_are_enough(
     assert "number in flight of" in sentence(found.reasons)
 
 
-@pytest.mark.parametrize(
-    ("day", "verdict"), [(date(2026, 3, 2), "contradicted"), (date(2026, 3, 1), "reproduced")]
-)
+@pytest.mark.parametrize(("declared", "verdict"), [(False, "contradicted"), (True, "reproduced")])
 def test_a_run_made_before_a_correction_is_judged_by_the_corrected_claim_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, day: date, verdict: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, verdict: str
 ) -> None:
-    """The run began on 2026-03-01."""
-    correction = {"date": day.isoformat(), "reason": "The page says half, not twice."}
+    """A run that declared the correction is judged by what it declared."""
+    correction = {"date": "2026-03-02", "reason": "The page says half, not twice."}
     today = Claim.model_validate({**BASE, "published": {"ratio": 0.5}, "corrected": [correction]})
     monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (today,))
-    [found] = judge(tmp_path, twice, {})
+    [found] = judge(tmp_path, twice, {"corrected": [correction]} if declared else {})
     assert found.verdict == verdict
     note = "the claim was declared after this run: corrected on 2026-03-02 (The page says half, not twice)"
-    assert (note in sentence(found.reasons)) == (verdict == "contradicted")
+    assert (note in sentence(found.reasons)) != declared
+
+
+def test_a_corrected_claim_is_judged_by_the_published_numbers_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    correction = {"date": "2026-03-02", "reason": "Its numbers are in a file now."}
+    today = Claim.model_validate({**BASE, **FROM_FILE, "corrected": [correction]})
+    monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (today,))
+    monkeypatch.setattr(claims, "_numbers", lambda _: {})
+    [found] = judge(tmp_path, table, {}, factors=MANY["factors"])
+    assert found.verdict == "reproduced"
+    assert {cell.published_over for cell in found.cells} == {25_000, 490_000, 570_000, 610_000, 540_000}
+
+
+def test_a_case_that_misses_it_is_not_judged_and_hides_no_contradiction(tmp_path: Path) -> None:
+    """Of two cases that must hold, one goes the other way and one cannot be tested."""
+    factors = {"system": [CNOS, INFLUX], "workers": [12, 100]}
+    [found] = judge(tmp_path, twice, {"requires": [WORKERS], "published": {"ratio": 0.5}}, factors=factors)
+    assert found.verdict == "contradicted"
+    assert [cell.unfit.code if cell.unfit else None for cell in found.cells] == ["out-of-reach", None]
+    assert [cell.verdict for cell in found.cells] == ["inconclusive", "contradicted"]
+
+
+def test_agreement_has_no_precondition() -> None:
+    agree = {**BASE, "test": "agree", "published": None, "requires": [WORKERS]}
+    with pytest.raises(ValueError, match='test "agree" compares answers, which need no precondition'):
+        Claim.model_validate(agree)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from benchbook.cli.app import run
 from benchbook.record import seal
 from benchbook.record.runs import run_ids
+from benchbook.run.scratch import Neighbour
 
 HASH = "0123456789abcdef"
 
@@ -82,13 +83,64 @@ def test_files_of_the_user_stay(results: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_of_the_cache_only_entries_of_benchbook_are_removed(results: Path, tmp_path: Path) -> None:
+    """The lock that an entry was filled under lies beside it; names alone prove nothing."""
     systems = tmp_path / "BENCHBOOK_CACHE" / "systems"
-    for name in (f"redis-7-{HASH}", f"pandas-1.0-{HASH}", "mine"):
+    for name in (f"redis-7-{HASH}", f"pandas-1.0-{HASH}", "mine", "backup-20261127", f"copy-{HASH}"):
         (systems / name).mkdir(parents=True)
     (systems / f"pandas-1.0-{HASH}" / "environment.json").touch()
     (systems / f"linked-{HASH}").symlink_to(systems / "mine")
+    for name in ("redis-7", "pandas-1.0", "linked"):
+        (systems / f".{name}-{HASH}.lock").touch()
+
+    def left() -> list[str]:
+        return sorted(one.name for one in systems.iterdir() if one.suffix != ".lock")
+
+    mine = ["backup-20261127", f"copy-{HASH}", f"linked-{HASH}", "mine"]
     assert clean(results, "caches", "--yes") == 0
-    assert sorted(one.name for one in systems.iterdir()) == [f"linked-{HASH}", "mine", f"pandas-1.0-{HASH}"]
+    assert left() == [*mine, f"pandas-1.0-{HASH}"]
     assert clean(results, "environments", "--yes") == 0
-    assert sorted(one.name for one in systems.iterdir()) == [f"linked-{HASH}", "mine"]
+    assert left() == mine
     assert len(run_ids(results)) == 6
+
+
+def test_an_entry_that_is_half_removed_is_not_taken_for_a_whole_one(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = tmp_path / "BENCHBOOK_CACHE" / "systems" / f"redis-7-{HASH}"
+    entry.mkdir(parents=True)
+    entry.with_name(f".{entry.name}.lock").touch()
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("benchbook.cli.clean.shutil.rmtree", interrupted)
+        broken.setattr("benchbook.cli.clean.Path.rename", entry.rename)
+        assert clean(results, "caches", "--yes") != 0
+    assert clean(results, "caches", "--yes") == 0
+    assert not [one for one in entry.parent.iterdir() if one.is_dir()]
+
+
+def test_a_run_that_is_half_removed_is_not_resumed(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    removed: list[str] = []
+
+    def first(path: Path) -> None:
+        removed.append(path.name)
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("benchbook.cli.clean._remove", first)
+    assert clean(results, "runs", "--yes") != 0
+    assert removed == ["plan.json"]
+
+
+def test_the_cache_stays_while_a_run_is_in_progress(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = tmp_path / "BENCHBOOK_CACHE" / "systems" / f"redis-7-{HASH}"
+    entry.mkdir(parents=True)
+    entry.with_name(f".{entry.name}.lock").touch()
+    monkeypatch.setattr("benchbook.cli.clean.neighbours", lambda: [Neighbour("quickstart-x", 7)])
+    assert clean(results, "--yes") == 2
+    assert "quickstart-x (pid 7) is in progress" in capsys.readouterr().err
+    assert entry.is_dir()
+    assert clean(results, "runs", "--yes") == 0

@@ -22,5 +22,6 @@ def test_the_modules_of_go_are_benchload_and_the_clients_of_experiments(monkeypa
         command._start_go(ROOT / "harness", output)
     modules = [ROOT / "harness" / "benchload"]
     if clients:  # Nix's copy of the tests has the libraries of benchload alone
-        modules.append(ROOT / "experiments" / "kline-mysql-vs-kv" / "client")
+        named = ("influx-local-vs-s3fs", "kline-mysql-vs-kv")
+        modules += [ROOT / "experiments" / name / "client" for name in named]
     assert started == [(["test", "./..."], module) for module in modules]

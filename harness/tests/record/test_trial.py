@@ -112,7 +112,7 @@ def test_a_missing_field_is_named(recorded: tuple[Path, str], field: str) -> Non
     held = json.loads((place / "trial.json").read_text())
     del held[field]
     (place / "trial.json").write_text(json.dumps(held))
-    with pytest.raises(ValueError, match=f"{field}: Field required"):
+    with pytest.raises(ValueError, match=f"{field}: is missing"):
         trial.read(place)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from benchbook.analyse import claims, wording
+from benchbook.analyse.model import Fit
 from benchbook.analyse.reason import because
 from benchbook.declare.expectation import Expectation
 from benchbook.declare.publication import Publication
@@ -34,12 +36,21 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
     return SimpleNamespace(**{**found, **other})
 
 
+FITS = {
+    "reproduced": Fit(math.log(1.22), 0.01, 9.0, 10, 0.03),
+    "contradicted": Fit(math.log(0.8), 0.01, 9.0, 10, 0.03),
+    "different size": Fit(math.log(2), 0.01, 9.0, 10, 0.03),
+}
+"""Verdict → a pooled ratio that has it; the published one is 1.22."""
+
+
 def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reasons": (),
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
         "conditions": (), "over_metric": None, "in_cells": "all", "own": False, "scope": "processors",
+        "fit": FITS.get(verdict),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
 

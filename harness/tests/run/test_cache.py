@@ -24,6 +24,12 @@ def test_a_trial_is_cold_where_all_that_asked_for_it_had_it(states, found):
     assert steps.trial_state(states) == found
 
 
+def test_a_warm_phase_after_a_cold_one_does_not_make_the_trial_lukewarm():
+    states = {"first": "cold", "hot": "lukewarm"}
+    assert steps.trial_state(states, {"first"}) == "cold"
+    assert steps.trial_state({**states, "second": "lukewarm"}, {"first", "second"}) == "lukewarm"
+
+
 def read(phase, value, metric="server_read_bytes"):
     return Measurement(phase, metric, value)
 
