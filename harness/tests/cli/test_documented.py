@@ -15,6 +15,10 @@ from benchbook.declare.catalogue import root
 PARTS = ("datasets", "storage", "systems")
 
 
+PAGE = "harness/benchbook/report/template/experiment.qmd"
+"""The default page, which a page of one's own begins with."""
+
+
 def blocks(page: str) -> list[str]:
     """Return the blocks of code of a page, without their indentation."""
     text = (root() / "docs" / page).read_text(encoding="utf-8")
@@ -36,7 +40,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(root() / part, place / part)
     for part in ("reports", "experiments"):
         (place / part).mkdir()
-    shutil.copyfile(root() / "reports/quickstart.qmd", place / "reports/quickstart.qmd")
+    (place / PAGE).parent.mkdir(parents=True)
+    shutil.copyfile(root() / PAGE, place / PAGE)
     monkeypatch.setattr("benchbook.process.spawn.find_benchload", lambda: Path("benchload"))
     monkeypatch.setattr("benchbook.cli.carry_out.carry_out_and_report", lambda *_: 0)
     return place
@@ -48,7 +53,7 @@ def test_adding_an_experiment(
     page = "adding-an-experiment.md"
     [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
     steps = commands(page)
-    assert [words[1] for words in steps] == ["show", "plan", "reports/quickstart.qmd", "run"]
+    assert [words[1] for words in steps] == ["show", "plan", PAGE, "run"]
     (project / "experiments/mine").mkdir()
     (project / "experiments/mine/experiment.toml").write_text(declared)
     monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
