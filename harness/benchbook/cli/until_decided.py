@@ -102,7 +102,10 @@ def _require_room(
     before = latest(results, made.experiment, catalogue.published)
     chances = prospects(catalogue, made, results, before, missing, design.level(room))
     for warning in prospect.warnings(chances):
-        print(f"bench: warning: {warning}, and the budget has room for about {room}", file=sys.stderr)
+        print(
+            f"bench: warning: {warning}, and the budget suffices for about {room} trials",
+            file=sys.stderr,
+        )
 
 
 def _noise_measured(results: Path, experiment: str, profile: str) -> bool:

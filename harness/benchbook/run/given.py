@@ -31,7 +31,7 @@ def require_as_it_is(program: Program, system: System, storage: Storage, levels:
         )
     if storage.driver != ANY_PLACE:
         raise Unavailable(
-            f"The storage {storage.name} does not apply to {system.name}, which already runs at {program.url} on a "
-            "storage of its own.",
+            f"The storage {storage.name} does not apply to {system.name}, which already runs at {program.url} "
+            "with its own storage.",
             f"Let Benchbook start it (leave out --system), or choose --set storage={ANY_PLACE}.",
         )
