@@ -199,7 +199,7 @@ def test_the_a_a_run_ends_when_its_share_of_the_budget_is_spent(tmp_path: Path) 
     root = tmp_path / "root"
     short = DECLARED.replace("trial_seconds = 1", "trial_seconds = 0.001")
     assert short != DECLARED
-    done = bench(root, "run", "pair", "--until-decided", "--budget", "100ms", declared=short)
+    done = bench(root, "run", "pair", "--until-decided", "--budget", "4s", declared=short)
     assert done.returncode == 0, done.stderr
     noise, first = sorted(runs(root), key=lambda run: facts(run)["started_at"])
     [end] = looks.read(noise)
