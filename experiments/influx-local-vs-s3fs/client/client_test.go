@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"net"
 	"strings"
 	"testing"
 
-	"benchbook/benchload/nullserver"
+	"benchbook/benchload/program/programtest"
 )
 
 const (
@@ -17,23 +13,8 @@ const (
 	inch   = "inch --scale 6 --tags 3,2 " + clock
 )
 
-// run does a command and returns its exit code, its output and its messages.
-func run(arguments string) (code int, out, notes string) {
-	var outBuffer, notesBuffer bytes.Buffer
-	code = client.Run(context.Background(), strings.Fields(arguments), &outBuffer, &notesBuffer)
-	return code, outBuffer.String(), notesBuffer.String()
-}
-
-// last returns the last event of an output.
-func last(t *testing.T, out string) map[string]any {
-	t.Helper()
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	var found map[string]any
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &found); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return found
-}
+// run does a command of the client.
+func run(arguments string) (code int, out, notes string) { return programtest.Run(client, arguments) }
 
 func TestItIsBenchloadWithMore(t *testing.T) {
 	_, groups, _ := run("calibrate --help")
@@ -57,7 +38,7 @@ func TestTheDigestIsOfTheOutput(t *testing.T) {
 	for points, rows := range map[string]int{stress: 20, inch: 12} {
 		code, out, notes := run("generate " + points)
 		_, line, _ := run("generate " + points + " --digest")
-		stated := last(t, line)
+		stated := programtest.Last(t, line)
 		if code != 0 || strings.Count(out, "\n") != rows || stated["rows"] != float64(rows) || stated["bytes"] != float64(len(out)) {
 			t.Errorf("%s: code %d, %s%v", points, code, notes, stated)
 		}
@@ -66,18 +47,12 @@ func TestTheDigestIsOfTheOutput(t *testing.T) {
 
 // A load for a time continues past the end of its dataset; a whole one has every row.
 func TestLoads(t *testing.T) {
-	server := nullserver.New()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Close)
-	to := " --target influx --url http://" + listener.Addr().String() + " --workers 2 --batch-rows 7"
+	server, at := programtest.NullServer(t)
+	to := " --target influx --url " + at + " --workers 2 --batch-rows 7"
 	for load, least := range map[string]float64{stress: 20, inch: 12, stress + " --duration 200ms": 21} {
 		before := server.Counts().Rows
 		code, out, notes := run("load " + load + to)
-		summary, arrived := last(t, out), float64(server.Counts().Rows-before)
+		summary, arrived := programtest.Last(t, out), float64(server.Counts().Rows-before)
 		if code != 0 || summary["rows"] != arrived || arrived < least || summary["errors"] != 0.0 || summary["rows_unsent"] != 0.0 {
 			t.Errorf("%s ends with %d: %v rows arrived, %v %s", load, code, arrived, summary, notes)
 		}

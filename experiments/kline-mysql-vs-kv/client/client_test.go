@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"net"
 	"strings"
 	"testing"
 
 	"benchbook/benchload/dataset"
 	"benchbook/benchload/format"
-	"benchbook/benchload/nullserver"
+	"benchbook/benchload/program/programtest"
 	"benchbook/benchload/stream"
 	"benchbook/experiments/kline-mysql-vs-kv/client/kline"
 )
@@ -22,23 +18,8 @@ const (
 	stocks = "kline " + flags
 )
 
-// run does a command and returns its exit code, its output and its messages.
-func run(arguments string) (code int, out, notes string) {
-	var outBuffer, notesBuffer bytes.Buffer
-	code = client.Run(context.Background(), strings.Fields(arguments), &outBuffer, &notesBuffer)
-	return code, outBuffer.String(), notesBuffer.String()
-}
-
-// last returns the last event of an output.
-func last(t *testing.T, out string) map[string]any {
-	t.Helper()
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	var found map[string]any
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &found); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return found
-}
+// run does a command of the client.
+func run(arguments string) (code int, out, notes string) { return programtest.Run(client, arguments) }
 
 // The commands of benchload are there, each group with the dataset kline beside its own.
 func TestItIsBenchloadWithMore(t *testing.T) {
@@ -65,7 +46,7 @@ func TestItIsBenchloadWithMore(t *testing.T) {
 func TestTheDigestIsOfTheOutput(t *testing.T) {
 	code, out, notes := run("generate " + stocks)
 	_, line, _ := run("generate " + stocks + " --digest")
-	stated := last(t, line)
+	stated := programtest.Last(t, line)
 	if code != 0 || stated["rows"] != float64(strings.Count(out, "\n")) || stated["bytes"] != float64(len(out)) {
 		t.Errorf("code %d, %s%v", code, notes, stated)
 	}
@@ -81,18 +62,12 @@ func TestTheEndIsThatOfTheDays(t *testing.T) {
 
 // A load for a time goes on with later working days, and a whole one has every bar.
 func TestLoadsForATime(t *testing.T) {
-	server := nullserver.New()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Close)
-	to := "load " + stocks + " --target influx --url http://" + listener.Addr().String() + " --workers 2 --batch-rows 500"
+	server, at := programtest.NullServer(t)
+	to := "load " + stocks + " --target influx --url " + at + " --workers 2 --batch-rows 500"
 	for options, least := range map[string]float64{" --duration 200ms": 1441, " --duration 1ms --whole": 1440, "": 1440} {
 		before := server.Counts().Rows
 		code, out, notes := run(to + options)
-		summary, arrived := last(t, out), float64(server.Counts().Rows-before)
+		summary, arrived := programtest.Last(t, out), float64(server.Counts().Rows-before)
 		if code != 0 || summary["rows"] != arrived || arrived < least || summary["errors"] != 0.0 {
 			t.Errorf("%s ends with %d: %v rows arrived, %v %s", options, code, arrived, summary, notes)
 		}
