@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from benchbook.cli.carry_out import ask
 from benchbook.cli.options import DEFAULT_RESULTS, Results, optional
 from benchbook.errors import RequestError, unknown
 from benchbook.errors import command as typed
+from benchbook.host import guarded
 from benchbook.host.filesystem import cache_folder
 from benchbook.record import database, runs, seal
 from benchbook.record.folder import PLAN_FILE
@@ -80,6 +80,11 @@ def command(
     table.show(
         [{"what": one.kind, "path": one.path, "MB": _megabytes(one.bytes)} for one in found], as_json=False
     )
+    if running := neighbours() if any(one.kind != "runs" for one in found) else []:
+        raise RequestError(
+            f"{running[0].run_id} (pid {running[0].pid}) is in progress, and it may use the cached programs.",
+            f"Clean when it has ended, or clean old runs alone: `{typed('clean runs')}`.",
+        )
     total = _megabytes(sum(one.bytes for one in found))
     ask(
         f"This removes the content of these folders, {total} MB.",
@@ -87,11 +92,6 @@ def command(
         f"name one kind, such as `{typed('clean runs')}`",
         "Nothing was removed.",
     )
-    if running := neighbours() if any(one.kind != "runs" for one in found) else []:
-        raise RequestError(
-            f"{running[0].run_id} (pid {running[0].pid}) is in progress, and it may use the cached programs.",
-            f"Clean when it has ended, or clean old runs alone: `{typed('clean runs')}`.",
-        )
     removed = 0
     try:
         for one in found:
@@ -149,10 +149,10 @@ def _remove_entry(path: Path) -> list[str]:
     """Remove an entry of the cache; its lock stays, because another harness may wait for it."""
     hidden = path if REMOVED.fullmatch(path.name) else path.with_name(f".{path.name}.removed")
     if hidden != path:
-        shutil.rmtree(hidden, ignore_errors=True)
+        guarded.remove_tree(hidden)
         path.rename(hidden)
-    shutil.rmtree(hidden)
-    return []
+    guarded.remove_tree(hidden)
+    return _left(hidden)
 
 
 def _remove_run(path: Path) -> list[str]:
@@ -171,16 +171,19 @@ def _remove_run(path: Path) -> list[str]:
     for folder in (trials, path):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
-    return (
-        sorted(str(one.relative_to(path)) for one in path.rglob("*") if not one.is_dir())
-        if path.exists()
-        else []
-    )
+    return _left(path)
+
+
+def _left(path: Path) -> list[str]:
+    """Return the names of the files that are left in a folder."""
+    found = path.rglob("*") if path.exists() else ()
+    return sorted(str(one.relative_to(path)) for one in found if not one.is_dir())
 
 
 def _remove(path: Path) -> None:
+    """Remove a file, or a folder with all but what is mounted there, such as a bucket that a killed run left."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        guarded.remove_tree(path)
     else:
         path.unlink()
 

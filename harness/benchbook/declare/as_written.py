@@ -1,4 +1,4 @@
-"""Check claims against the numbers of their own publication, before a run.
+"""Check claims against the published numbers, before a run.
 
 A claim that an exact rerun would not reproduce is stricter than what was published, or the publication contradicts
 itself.

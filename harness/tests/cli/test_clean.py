@@ -113,13 +113,14 @@ def test_an_entry_that_is_half_removed_is_not_taken_for_a_whole_one(
     entry.mkdir(parents=True)
     entry.with_name(f".{entry.name}.lock").touch()
 
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    def interrupted(folder: Path) -> None:
+        if folder.exists():
+            raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr("benchbook.cli.clean.shutil.rmtree", interrupted)
-        broken.setattr("benchbook.cli.clean.Path.rename", entry.rename)
+        broken.setattr("benchbook.cli.clean.guarded.remove_tree", interrupted)
         assert clean(results, "caches", "--yes") != 0
+    assert [one.name for one in entry.parent.iterdir() if one.is_dir()] == [f".{entry.name}.removed"]
     assert clean(results, "caches", "--yes") == 0
     assert not [one for one in entry.parent.iterdir() if one.is_dir()]
 
