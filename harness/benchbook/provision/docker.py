@@ -36,7 +36,7 @@ class Image:
 
 
 def ensure_image(
-    engine: DockerClient, reference: str, lock: Path | None, progress: Callable[[str], None]
+    engine: DockerClient, reference: str, lock: image_lock.Lock | None, progress: Callable[[str], None]
 ) -> Image:
     """Return the image, pulled if it is not here yet; raise Unavailable if that fails.
 
@@ -46,14 +46,14 @@ def ensure_image(
     """
     tag, wanted = image_lock.tag_of(reference), reference.partition("@")[2]
     if lock is not None:
-        wanted = wanted or image_lock.locked_digest(lock, tag) or ""
+        wanted = lock.wanted(reference) or ""
     repository = tag.rpartition(":")[0]
     exact = f"{repository}@{wanted}" if wanted else tag
     found = _here(engine, exact) or _pull(engine, exact, progress)
     known = _digest(found, repository)
     if lock is not None and not wanted and known is not None:
-        image_lock.lock_tag(lock, tag, known)
-        progress(f"{tag} is now locked to {known} ({lock})")
+        lock.add(tag, known, image_lock.FIRST_PULL)
+        progress(f"{tag} is now locked to {known} ({lock.written})")
     return Image(str(found.id), wanted or known or str(found.id))
 
 
@@ -112,7 +112,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if isinstance(engine, NoEngine):
         return Missing(f"docker: {engine.reason}")
     try:
-        found = ensure_image(engine, source.reference, image_lock.file(request), request.progress)
+        found = ensure_image(engine, source.reference, image_lock.of(request), request.progress)
     except Unavailable as reason:
         return Missing(f"docker: {reason.message.rstrip('.')}", reason.hint)
     finally:

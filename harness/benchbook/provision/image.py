@@ -53,7 +53,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
     if missing := not_run(system, source, "image") or _no_sandbox(source, request):
         return missing
     assert source.program is not None
-    lock = image_lock.file(request)
+    lock = image_lock.of(request)
     try:
         return _program(system, "image", source.reference, source.program, source, request, lock)
     except Unavailable as reason:
@@ -67,7 +67,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
         return None
     if missing := not_run(system, source, "image") or _no_sandbox(source, request):
         return missing
-    digest = image_lock.wanted_digest(image_lock.file(request), source.reference)
+    digest = image_lock.of(request).wanted(source.reference)
     shown = f"{source.image}@{digest}" if digest else source.image
     folder = _folder(digest, request) if digest else request.cache_folder() / "images"
     if digest and _is_complete(folder, digest):
@@ -133,10 +133,10 @@ def _program(
     program: str,
     options: ContainerSource,
     request: Request,
-    lock: Path | None,
+    lock: image_lock.Lock | None,
 ) -> Program:
-    """Return the program in an unpacked image. ``lock`` is the file that locks tags, None for an image of the user."""
-    digest = reference.partition("@")[2] or (image_lock.wanted_digest(lock, reference) if lock else None)
+    """Return the program in an unpacked image. ``lock`` locks its tag; None for an image of the user."""
+    digest = reference.partition("@")[2] or (lock.wanted(reference) if lock else None)
     tag = image_lock.tag_of(reference)
     if digest is None:
         digest = latest_digest(tag, request)
@@ -150,9 +150,9 @@ def _program(
             f"the image {tag}",
             request,
         )
-    if lock and not image_lock.wanted_digest(lock, reference):
-        image_lock.lock_tag(lock, tag, digest)
-        request.progress(f"{tag} is now locked to {digest} ({lock})")
+    if lock and not lock.wanted(reference):
+        lock.add(tag, digest, image_lock.FIRST_PULL)
+        request.progress(f"{tag} is now locked to {digest} ({lock.written})")
     root = folder / "root"
     path = _located(folder, program)
     if path is None:

@@ -1,9 +1,16 @@
-"""The lock of images: tag → digest of its first pull. A tag that moves later still means that digest."""
+"""The lock of images: tag → digest, and what locked it. A tag that moves later still means that digest.
+
+``systems/images.lock.json`` is part of the project. An entry without a digest names an image that nobody has pulled
+yet: its first pull locks it. If the project is read-only, as in the Nix store, first pulls are written to the cache,
+but a digest of the project always comes first.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +22,64 @@ if TYPE_CHECKING:
     from benchbook.provision.request import Request
 
 FILE = "images.lock.json"
+FIRST_PULL = "first pull"
+COMMAND = "bench lock"
 
 
-def file(request: Request) -> Path:
-    """Return the lock file: next to the systems, to be committed with them; in the cache if that is read-only."""
+@dataclass(frozen=True)
+class Locked:
+    """An entry of the lock."""
+
+    digest: str | None
+    """Digest of the image; None before its first pull."""
+    by: str
+    """What locks it: ``FIRST_PULL`` or ``COMMAND``."""
+    on: str | None = None
+    """Day on which it was locked."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The file of the project, and the file to which new digests are written."""
+
+    project: Path
+    written: Path
+    """The project's file, to be committed; a file in the cache if the project is read-only."""
+
+    def entries(self) -> dict[str, Locked]:
+        """Return every tag with its entry; raise RequestError if a file is damaged."""
+        found = read(self.project)
+        if self.written != self.project:
+            own = read(self.written)
+            found = {**own, **{tag: one for tag, one in found.items() if one.digest or tag not in own}}
+        return found
+
+    def digest(self, tag: str) -> str | None:
+        """Return the digest to which a tag is locked, or None before its first pull."""
+        entry = self.entries().get(tag)
+        return entry.digest if entry else None
+
+    def wanted(self, reference: str) -> str | None:
+        """Return the digest that a reference names, else the one to which its tag is locked."""
+        return reference.partition("@")[2] or self.digest(tag_of(reference))
+
+    def add(self, tag: str, digest: str, by: str) -> None:
+        """Lock a tag to a digest."""
+        locked = Locked(digest, by, datetime.now(UTC).date().isoformat())
+        entries = {**read(self.written), tag: locked}
+        plain = {
+            name: {key: value for key, value in asdict(one).items() if value is not None or key == "digest"}
+            for name, one in sorted(entries.items())
+        }
+        write_json(self.written, plain)
+
+
+def of(request: Request) -> Lock:
+    """Return the lock: next to the systems, or as the request names it."""
     if request.image_lock is not None:
-        return request.image_lock
+        return Lock(request.image_lock, request.image_lock)
     beside = root() / "systems"
-    if os.access(beside, os.W_OK):
-        return beside / FILE
-    return request.cache_folder() / FILE
+    return Lock(beside / FILE, beside / FILE if os.access(beside, os.W_OK) else request.cache_folder() / FILE)
 
 
 def tag_of(reference: str) -> str:
@@ -37,32 +92,21 @@ def tag_of(reference: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
-def wanted_digest(lock: Path, reference: str) -> str | None:
-    """Return the digest that a reference names, else the one to which its tag is locked; None before its first pull."""
-    return reference.partition("@")[2] or locked_digest(lock, tag_of(reference))
-
-
-def locked_digest(lock: Path, tag: str) -> str | None:
-    """Return the digest to which a tag is locked, or None before its first pull."""
-    return read(lock).get(tag)
-
-
-def lock_tag(lock: Path, tag: str, digest: str) -> None:
-    """Lock a tag to a digest."""
-    write_json(lock, dict(sorted({**read(lock), tag: digest}.items())))
-
-
-def read(lock: Path) -> dict[str, str]:
-    """Return every locked tag with its digest; raise RequestError if the file is damaged."""
+def read(file: Path) -> dict[str, Locked]:
+    """Return every tag of a file with its entry; raise RequestError if the file is damaged."""
+    restore = "Restore it from git."
     try:
-        found = json.loads(lock.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise RequestError(
-            f"{lock} is unreadable: {error}.",
-            "Restore it from git. Or remove it: the next run then writes the present digest of each image tag.",
-        ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise RequestError(f"{lock} must map tags to digests.", "Restore it from git, or remove it.")
-    return found
+        raise RequestError(f"{file} is unreadable: {error}.", restore) from error
+    if not isinstance(found, dict) or not all(map(_is_entry, found.values())):
+        raise RequestError(f'{file} must map each tag to {{"digest": …, "by": …}}.', restore)
+    return {tag: Locked(**entry) for tag, entry in found.items()}
+
+
+def _is_entry(value: object) -> bool:
+    if not isinstance(value, dict) or not {"digest", "by"} <= value.keys() <= {"digest", "by", "on"}:
+        return False
+    return all(isinstance(one, str) or (key == "digest" and one is None) for key, one in value.items())

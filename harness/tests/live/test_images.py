@@ -170,7 +170,8 @@ def test_a_tag_is_locked_at_its_first_pull_and_refused_once_it_is_gone(
     second = served.push("library/moving:1", [layer({"usr/bin/influxd": b"#!/bin/sh\nexit 1\n"})])
     assert image.latest_digest("moving:1", request) == second != first
     assert image.find(moving, request).digest == first  # type: ignore[union-attr]
-    assert json.loads((tmp_path / "lock.json").read_text()) == {"moving:1": first}
+    locked = json.loads((tmp_path / "lock.json").read_text())
+    assert (locked["moving:1"]["digest"], locked["moving:1"]["by"]) == (first, "first pull")
 
 
 def test_an_image_of_another_digest_is_refused(away: dict[str, str], influx: str, tmp_path: Path) -> None:

@@ -84,14 +84,37 @@ def test_memory_is_read_in_its_unit(text, count):
 
 
 def test_the_lock_keeps_every_tag_and_refuses_a_broken_file(tmp_path):
-    lock = tmp_path / "images.lock.json"
-    assert image_lock.locked_digest(lock, "a:1") is None
-    image_lock.lock_tag(lock, "b:1", "sha256:2")
-    image_lock.lock_tag(lock, "a:1", "sha256:1")
-    assert (image_lock.locked_digest(lock, "a:1"), image_lock.locked_digest(lock, "b:1")) == (
-        "sha256:1",
-        "sha256:2",
-    )
-    lock.write_text("{")
-    with pytest.raises(RequestError, match="is unreadable"):
-        image_lock.locked_digest(lock, "a:1")
+    file = tmp_path / "images.lock.json"
+    lock = image_lock.Lock(file, file)
+    assert lock.digest("a:1") is None
+    lock.add("b:1", "sha256:2", image_lock.FIRST_PULL)
+    lock.add("a:1", "sha256:1", image_lock.COMMAND)
+    assert (lock.digest("a:1"), lock.digest("b:1")) == ("sha256:1", "sha256:2")
+    assert {tag: one.by for tag, one in image_lock.read(file).items()} == {
+        "a:1": "bench lock",
+        "b:1": "first pull",
+    }
+    for text, message in (
+        ("{", "is unreadable"),
+        ("[]", "must map each tag"),
+        ('{"a:1": "sha256:1"}', "must map each tag"),
+        ('{"a:1": {"digest": 1}}', "must map each tag"),
+        ('{"a:1": {"digest": null, "user": "x"}}', "must map each tag"),
+    ):
+        file.write_text(text)
+        with pytest.raises(RequestError, match=message):
+            lock.digest("a:1")
+
+
+def test_a_project_that_is_read_only_keeps_its_digests(tmp_path, monkeypatch):
+    """In the Nix store, the cache holds first pulls only; what the project locks cannot be replaced by it."""
+    cache, systems = tmp_path / "cache", tmp_path / "systems"
+    image_lock.Lock(systems / image_lock.FILE, systems / image_lock.FILE).add("a:1", "sha256:1", "bench lock")
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
+    monkeypatch.setattr(image_lock.os, "access", lambda *_: False)
+    lock = image_lock.of(Request(cache=cache))
+    assert lock.written == cache / image_lock.FILE
+    lock.add("a:1", "sha256:9", image_lock.FIRST_PULL)
+    lock.add("b:1", "sha256:2", image_lock.FIRST_PULL)
+    assert (lock.digest("a:1"), lock.digest("b:1")) == ("sha256:1", "sha256:2")
+    assert set(image_lock.read(lock.project)) == {"a:1"}

@@ -316,19 +316,19 @@ def test_a_user_that_the_image_does_not_have_is_told(cached, user):
 def test_a_locked_tag_needs_no_answer_of_the_registry(cached, monkeypatch):
     request, digest = cached()
     monkeypatch.setattr(image, "latest_digest", lambda *_: pytest.fail("the registry was asked"))
-    image_lock.lock_tag(request.image_lock, "mysql:8", digest)
+    image_lock.of(request).add("mysql:8", digest, image_lock.FIRST_PULL)
     assert image.find(mysql(None), request).digest == digest
 
 
 def test_an_image_of_the_user_is_not_locked(cached, monkeypatch):
     request, digest = cached()
     monkeypatch.setattr(image, "latest_digest", lambda *_: digest)
-    image_lock.lock_tag(request.image_lock, "mysql:8", "sha256:" + "3" * 64)
+    image_lock.of(request).add("mysql:8", "sha256:" + "3" * 64, image_lock.FIRST_PULL)
     given = image.user_supplied(
         mysql(None), "--system", "mysql:8", "/usr/bin/server", ContainerSource(), request
     )
     assert given.digest == digest
-    assert image_lock.read(request.image_lock) == {"mysql:8": "sha256:" + "3" * 64}
+    assert image_lock.of(request).digest("mysql:8") == "sha256:" + "3" * 64
 
 
 def test_a_declared_user_and_limits_come_first(cached):
@@ -404,8 +404,8 @@ def test_every_declared_image_names_its_program():
 
 
 def test_a_tag_means_its_locked_digest(tmp_path):
-    lock = tmp_path / "lock.json"
-    image_lock.lock_tag(lock, "redis:7", "sha256:1")
-    assert image_lock.wanted_digest(lock, "redis:7") == "sha256:1"
-    assert image_lock.wanted_digest(lock, "redis:7@sha256:2") == "sha256:2"
-    assert image_lock.wanted_digest(lock, "redis:8") is None
+    lock = image_lock.Lock(tmp_path / "lock.json", tmp_path / "lock.json")
+    lock.add("redis:7", "sha256:1", image_lock.FIRST_PULL)
+    assert lock.wanted("redis:7") == "sha256:1"
+    assert lock.wanted("redis:7@sha256:2") == "sha256:2"
+    assert lock.wanted("redis:8") is None
