@@ -16,7 +16,8 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
 from benchbook.analyse.order import LittlesLaw
 from benchbook.analyse.run import Run
-from benchbook.declare.catalogue import root
+from benchbook.declare import used
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import marks
@@ -45,7 +46,6 @@ ARMS = {
     "service": "behind a service in Go",
     "service-python": "behind a service in Python",
 }
-PUBLISHED = "kline-mysql-vs-kv.csv"
 PAYLOADS = {"short": "100B", "long": "100KB"}
 BARS_OF_STOCK = 120_000
 """Bars of a stock in the publication: 500 days of 240 bars."""
@@ -146,16 +146,12 @@ def most(run: Run) -> str:
 
 def _published(phase: str, stocks: int) -> float | None:
     """Return the published ratio of QData over MySQL at a volume; None if it was not published."""
-    rows = {}
-    with (root() / "datasets" / "published" / PUBLISHED).open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if (
-                row["payload"] == PAYLOADS.get(phase)
-                and row["metric"] == "throughput"
-                and row["source"] == "statistics"
-                and int(row["rows_actual"]) == stocks * BARS_OF_STOCK
-            ):
-                rows[row["system"]] = float(row["value"])
+    catalogue = Catalogue()
+    rows = {
+        row["system"]: float(row["value"])
+        for row in used.drawn(catalogue.publication("kline-mysql-vs-kv"), "steps", catalogue.published)
+        if row["payload"] == PAYLOADS.get(phase) and int(row["rows_actual"]) == stocks * BARS_OF_STOCK
+    }
     return rows["qdata"] / rows["mysql"] if {"qdata", "mysql"} <= rows.keys() else None
 
 

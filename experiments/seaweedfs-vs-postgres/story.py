@@ -5,15 +5,12 @@ from __future__ import annotations
 import statistics
 
 from benchbook.analyse.run import Run
-from benchbook.declare.catalogue import root
-from benchbook.declare.published import read
+from benchbook.declare import used
+from benchbook.declare.catalogue import Catalogue
 from benchbook.report.charts import curve
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown
 
-PUBLISHED = "seaweedfs-vs-postgres.csv"
-HOST = "mac docker"
-"""The one of the two published machines that measured both systems."""
 SYSTEMS = {"seaweedfs-4": "seaweedfs", "postgresql-15": "postgres"}
 """System → its name in the published results."""
 
@@ -26,10 +23,9 @@ def percentiles(run: Run, operation: str) -> Figure | Markdown:
 
 def published(operation: str) -> dict[str, dict[float, float]]:
     """Return system → percentile → published latency with one operation in flight, s: the median of the repeats."""
-    rows = [
-        row for row in read(root() / "datasets" / "published", PUBLISHED)
-        if (row["host"], row["op"], row["concurrency"]) == (HOST, operation, "1")
-    ]  # fmt: skip
+    catalogue = Catalogue()
+    stated = used.drawn(catalogue.publication("seaweedfs-vs-postgres"), "percentiles", catalogue.published)
+    rows = [row for row in stated if row["op"] == operation]
     return {
         system: {
             at: statistics.median(values) / 1e3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from benchbook.cli import table
 from benchbook.cli.options import DEFAULT_RESULTS, Json, Results
 from benchbook.errors import RequestError, nearest
 from benchbook.errors import command as typed
+
+if TYPE_CHECKING:
+    from benchbook.declare.catalogue import Catalogue
 
 
 def command(
@@ -77,10 +80,23 @@ def _declared(name: str) -> list[dict[str, Any]]:
         "storage": catalogue.storage,
     }
     return [
-        {"kind": kind, **read(name).model_dump(mode="json")}
+        {
+            "kind": kind,
+            **(_numbers(catalogue, name) if kind == "experiment" else {}),
+            **read(name).model_dump(mode="json"),
+        }
         for kind, read in readers.items()
         if name in catalogue.names(kind)
     ]
+
+
+def _numbers(catalogue: Catalogue, slug: str) -> dict[str, str]:
+    """Return how many published numbers of an experiment are used, as one value; empty if it has none."""
+    from benchbook.declare.used import account
+    from benchbook.report.tables.accounted import totals
+
+    found = account(catalogue.experiment(slug), catalogue.published)
+    return {"published_numbers": totals(found)} if found.numbers or found.missing else {}
 
 
 def _recorded(name: str, results: Path) -> dict[str, Any]:

@@ -68,8 +68,8 @@ class Catalogue:
         return self._named("dataset", name, Dataset)
 
     def experiment(self, slug: str) -> Experiment:
-        """Return an experiment by its slug, after reading the published numbers of its claims."""
-        from benchbook.declare import as_written, plugin
+        """Return an experiment by its slug, after reading its published numbers."""
+        from benchbook.declare import as_written, plugin, used
         from benchbook.declare.experiment import Experiment
 
         for kind in (
@@ -80,6 +80,7 @@ class Catalogue:
         experiment = self._read("experiment", slug, Experiment)
         try:
             as_written.check(experiment.claims, self.published)
+            used.account(experiment, self.published)
         except RequestError as error:
             raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
         return experiment

@@ -21,6 +21,8 @@ Side = dict[Name, Setting]
 """Factor → level of one side of a comparison."""
 Number = Annotated[float, Field(ge=1e-30, le=1e30, allow_inf_nan=False)]
 Column = Annotated[str, StringConstraints(min_length=1)]
+File = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*\.csv$")]
+"""Name of a file of published results."""
 
 
 class PublishedCell(Model):
@@ -49,7 +51,7 @@ class Published(Model):
     """Unit of ``of`` and ``over``, as published; required with them."""
     cells: list[PublishedCell] = Field(default_factory=list)
     """One published number for each cell."""
-    file: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*\.csv$")] | None = None
+    file: File | None = None
     """A CSV file in ``datasets/published``; the claim uses every row that ``select`` matches."""
     select: dict[Column, Setting] = Field(default_factory=dict)
     """Column → value that the rows of both sides must have."""
@@ -63,6 +65,11 @@ class Published(Model):
     """Columns that number repetitions of a measurement; the claim uses the geometric mean of the repetitions."""
     value: Column = "value"
     """Column of the number."""
+
+    def values(self) -> set[float]:
+        """Return the published values that are written here, not in a file."""
+        given = {self.of, self.over, *(value for cell in self.cells for value in (cell.of, cell.over))}
+        return {value for value in given if value is not None}
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from benchbook.declare.toml import Model, Name, Text
+from benchbook.declare.claim import Choice, Column, File
+from benchbook.declare.toml import Model, Name, Positive, Text
 
 
 class Setting(Model):
@@ -18,6 +19,36 @@ class Setting(Model):
     clients: Text | None = None
     durability: Text | None = None
     trials: Text | None = None
+
+
+class Numbers(Model):
+    """Published numbers that no claim selects from a file: what uses them, or why nothing does."""
+
+    file: File | None = None
+    """A CSV file in ``datasets/published``."""
+    select: dict[Column, Choice] = Field(default_factory=dict)
+    """Column → value, or list of values, of the rows. Default: every row of the file."""
+    value: Column = "value"
+    """Column of the numbers."""
+    count: Positive | None = None
+    """How many numbers of the publication are in no file; in place of ``file``."""
+    in_claim: Name | None = None
+    """Id of the claim that states these numbers itself, in ``published.cells``, ``of`` and ``over``."""
+    drawn: Name | None = None
+    """Name of a chart of the experiment's ``story.py``, which draws these numbers."""
+    because: Text | None = None
+    """Why those of them that nothing else uses are not compared, as a sentence."""
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        for names in (("file", "count"), ("in_claim", "drawn", "because")):
+            given = [name for name in names if getattr(self, name) is not None]
+            if len(given) != 1:
+                allowed = " and ".join(f"`{name}`" for name in names)
+                raise ValueError(f"needs exactly one of {allowed}; found {' and '.join(given) or 'none'}")
+        if self.count is not None and (self.because is None or self.select):
+            raise ValueError("`count` is of numbers in no file; it needs `because`, and has no `select`")
+        return self
 
 
 class Publication(Model):
@@ -47,6 +78,8 @@ class Publication(Model):
     over: Text | None = None
     """Name of the claim's side ``over``, likewise."""
 
+    numbers: list[Numbers] = Field(default_factory=list)
+    """The published numbers that no claim selects from a file: charts that draw them, and reasons."""
     configurations: dict[Name, Text] = Field(default_factory=dict)
     """Arm → its name in sentences, such as "the default template". Default: "configuration" and the arm."""
 

@@ -104,6 +104,42 @@ def read(folder: Path, name: str) -> list[Row]:
     return found
 
 
+def _wrong(file: str, message: str, hint: str | None = None) -> RequestError:
+    return RequestError(f"datasets/published/{file}: {message}", hint)
+
+
+def check_columns(file: str, rows: Sequence[Row], asked: Iterable[str]) -> None:
+    """Raise RequestError for a column that a file of published results lacks."""
+    known = list(rows[0])
+    for column in asked:
+        if column not in known:
+            guess = nearest(column, known)
+            raise _wrong(
+                file,
+                f'there is no column "{column}"; the columns are {", ".join(known)}.',
+                f'Did you mean "{guess}"?' if guess else "Name a factor's column in published.columns.",
+            )
+
+
+def chosen(file: str, rows: list[Row], wanted: Mapping[str, object]) -> list[Row]:
+    """Return the rows that have all wanted values; raise RequestError for a value that no row has."""
+    left = rows
+    for column, value in wanted.items():
+        values = value if isinstance(value, list) else [value]
+        held = [row for row in left if any(same(row[column], one) for one in values)]
+        if not held:
+            known = list(dict.fromkeys(row[column] for row in left if row[column]))
+            guess = nearest(str(value), known)
+            shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
+            raise _wrong(
+                file,
+                f'no row has {column} = "{value}"; rows that match the other keys have {shown or "no value"}.',
+                f'Did you mean "{guess}"?' if guess else None,
+            )
+        left = held
+    return left
+
+
 @dataclass(frozen=True)
 class Selection:
     """The rows of a published file that a claim selects. Errors name the file and the wrong column."""
@@ -114,19 +150,7 @@ class Selection:
 
     def ratios(self) -> list[PublishedRatio]:
         """Return the published ratio of each cell, in the order of the file."""
-        claim = self.claim
-        sides = {"of": self._side(self.stated.of_rows, claim.of)}
-        if not claim.trend:
-            sides["over"] = self._side(self.stated.over_rows, claim.over)
-        factors = [*claim.across, *([claim.along] if claim.along else [])]
-        keys = [self._column(factor) for factor in factors]
-        named = [column for side in sides.values() for column in side]
-        self._check_columns([self.stated.value, *self.stated.select, *self.stated.repeats, *keys, *named])
-        groups: dict[tuple[str, ...], dict[str, list[Row]]] = {}
-        for name, side in sides.items():
-            for row in self._chosen({**self._fixed(), **side}):
-                if all(row[key] for key in keys):  # a row without a level belongs to no cell
-                    groups.setdefault(tuple(row[key] for key in keys), {}).setdefault(name, []).append(row)
+        claim, factors, groups = self.claim, self._factors(), self._groups()
         if claim.along is not None:
             unit = next((row.get("unit") for held in groups.values() for row in held["of"]), None)
             values = [
@@ -135,6 +159,39 @@ class Selection:
             ]
             return _trend_ratios(claim.along, values, unit)
         return [self._ratio(dict(zip(factors, key, strict=True)), held) for key, held in groups.items()]
+
+    def compared(self) -> list[Row]:
+        """Return the rows of which a ratio of the claim is made: both sides, or two levels of a trend, have a value."""
+        pairs: dict[tuple[str, ...], dict[tuple[str, ...] | str, list[Row]]] = {}
+        for key, held in self._groups().items():
+            for name, rows in held.items():
+                # The last level of a trend's key is that of its factor.
+                cell, part = (key[:-1], key[-1:]) if self.claim.trend else (key, name)
+                if given := [row for row in rows if row[self.stated.value]]:
+                    pairs.setdefault(cell, {}).setdefault(part, []).extend(given)
+        return [row for parts in pairs.values() if len(parts) > 1 for rows in parts.values() for row in rows]
+
+    def _factors(self) -> list[str]:
+        return [*self.claim.across, *([self.claim.along] if self.claim.along else [])]
+
+    def _groups(self) -> dict[tuple[str, ...], dict[str, list[Row]]]:
+        """Return the levels of each cell, in the order of ``_factors``, with the rows of both sides."""
+        claim = self.claim
+        sides = {"of": self._side(self.stated.of_rows, claim.of)}
+        if not claim.trend:
+            sides["over"] = self._side(self.stated.over_rows, claim.over)
+        keys = [self._column(factor) for factor in self._factors()]
+        named = [column for side in sides.values() for column in side]
+        check_columns(
+            str(self.stated.file), self.rows,
+            [self.stated.value, *self.stated.select, *self.stated.repeats, *keys, *named],
+        )  # fmt: skip
+        groups: dict[tuple[str, ...], dict[str, list[Row]]] = {}
+        for name, side in sides.items():
+            for row in chosen(str(self.stated.file), self.rows, {**self._fixed(), **side}):
+                if all(row[key] for key in keys):  # a row without a level belongs to no cell
+                    groups.setdefault(tuple(row[key] for key in keys), {}).setdefault(name, []).append(row)
+        return groups
 
     def _ratio(self, levels: dict[str, str], held: Mapping[str, list[Row]]) -> PublishedRatio:
         (of, of_unit, of_note), (over, over_unit, over_note) = (
@@ -162,33 +219,6 @@ class Selection:
             **{name: level for name, level in where.items() if name in self.rows[0]},
             **self.stated.select,
         }
-
-    def _check_columns(self, asked: Iterable[str]) -> None:
-        known = list(self.rows[0])
-        for column in asked:
-            if column not in known:
-                guess = nearest(column, known)
-                raise self._wrong(
-                    f'there is no column "{column}"; the columns are {", ".join(known)}.',
-                    f'Did you mean "{guess}"?' if guess else "Name a factor's column in published.columns.",
-                )
-
-    def _chosen(self, wanted: Mapping[str, object]) -> list[Row]:
-        """Return the rows that have all wanted values; raise RequestError for a value that no row has."""
-        left = self.rows
-        for column, value in wanted.items():
-            values = value if isinstance(value, list) else [value]
-            held = [row for row in left if any(same(row[column], one) for one in values)]
-            if not held:
-                known = list(dict.fromkeys(row[column] for row in left if row[column]))
-                guess = nearest(str(value), known)
-                shown = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
-                raise self._wrong(
-                    f'no row has {column} = "{value}"; rows that match the other keys have {shown or "no value"}.',
-                    f'Did you mean "{guess}"?' if guess else None,
-                )
-            left = held
-        return left
 
     def _mean(self, rows: Sequence[Row]) -> tuple[float | None, str | None, str]:
         """Return the geometric mean of repetitions of one measurement, its unit, and the publication's notes."""
@@ -233,7 +263,7 @@ class Selection:
         return value
 
     def _wrong(self, message: str, hint: str | None = None) -> RequestError:
-        return RequestError(f"datasets/published/{self.stated.file}: {message}", hint)
+        return _wrong(str(self.stated.file), message, hint)
 
 
 FOLDER = Path("datasets") / "published"

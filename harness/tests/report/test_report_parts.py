@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,7 +18,7 @@ from benchbook.report.charts import curve, disk, lead, strip
 from benchbook.report.figure import Figure
 from benchbook.report.reasons import text
 from benchbook.report.table import Block, Markdown, Missing, Table, missing
-from benchbook.report.tables import cost, folds, setting, work
+from benchbook.report.tables import accounted, cost, folds, setting, work
 
 
 def changed(made: Any, *statements: str, **options: Any) -> Run:
@@ -310,6 +310,20 @@ def test_the_end_of_a_report_is_folded_and_leaves_out_what_lacks_data(plain: Run
     assert "Nothing" not in made.markup
     assert "Reasons of the verdicts" not in made.markup, "the run declared no claims"
     assert "./bench rerun" in made.markup
+
+
+def test_every_published_number_is_in_a_row_with_its_use(plain: Run) -> None:
+    seaweedfs = SimpleNamespace(experiment="seaweedfs-vs-postgres")
+    made = accounted.table(cast("Run", seaweedfs))
+    assert isinstance(made, Table)
+    assert sum(int(number) for _, number, _ in made.rows) == 504
+    assert made.caption.startswith(
+        "93 of 504 published numbers are used: 33 compared by claims, 60 drawn in charts."
+    )
+    [drawn] = [about for about, number, use in made.rows if use == "drawn in a chart (percentiles)"]
+    assert "metric latency_p50, latency_p80, latency_p90, latency_p95, latency_p99" in drawn
+    assert "unexplained" not in str(made.rows)
+    assert isinstance(accounted.table(plain), Missing), "no publication"
 
 
 def test_the_headline_has_tiles_and_the_strength_of_the_evidence(plain: Run) -> None:

@@ -6,7 +6,7 @@ from benchbook.analyse.run import Run
 from benchbook.report import answer, conclusion, data
 from benchbook.report.figure import Figure
 from benchbook.report.table import Block, Details, Markdown, Missing, Table
-from benchbook.report.tables import environment, verdicts, work
+from benchbook.report.tables import accounted, environment, verdicts, work
 
 Part = Table | Markdown | Block | Figure
 
@@ -19,6 +19,7 @@ def closing(run: Run, **others: Part | list[Part]) -> Block:
     parts: dict[str, Part | list[Part]] = {
         **{name.replace("_", " "): part for name, part in others.items()},
         "Reasons of the verdicts": verdicts.table(run),
+        "Published numbers and their use": [accounted.table(run)],
         "Checks of the work": [work.gaps_table(run), answer.table(run), work.checks(run)],
         "Configurations and their durability": environment.durability_table(run),
         "All limits of this run": conclusion.limits(run),
