@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue, root
-from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Claim, PublishedMachine, Share, least
+from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Choice, Claim, PublishedMachine, Share, least
 from benchbook.declare.level import Setting, amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, Row, ratios
 from benchbook.errors import RequestError, command
@@ -325,7 +325,9 @@ class Found:
     missing: int
     """Setups that were published and are not in the run."""
     unmet: tuple[Reason, ...] = ()
-    """Preconditions that cases miss; these are unfit."""
+    """Preconditions that cases miss."""
+    untested: int = 0
+    """The number of these cases, which are unfit."""
 
 
 def _cells(claim: Claim, run: Run, published: Sequence[PublishedRatio]) -> Found:
@@ -359,18 +361,20 @@ def _tested(claim: Claim, run: Run, found: Found) -> Found:
     missed = reach.unmet(claim, run, found.cells)
     if not missed:
         return found
-    telling = claim.across or differing([cell.sides for cell in found.cells])
     cells = [
         replace(cell, unfit=why, evidence=judgement.NONE, verdict="inconclusive", because=why)
         if (why := missed.get(place))
         else cell
         for place, cell in enumerate(found.cells)
     ]
-    named = [
-        because("case-lost", case=cells[place].sides.case(telling), because=why) if len(cells) > 1 else why
-        for place, why in missed.items()
-    ]
-    return replace(found, cells=cells, unmet=tuple(named))
+    alike: dict[object, list[Reason]] = {}
+    for why in missed.values():
+        alike.setdefault(why.facts["why"], []).append(why)
+    unmet = tuple(
+        because("cases-unmet", cases=len(why), of=len(cells), because=why[0]) if len(cells) > 1 else why[0]
+        for why in alike.values()
+    )
+    return replace(found, cells=cells, unmet=unmet, untested=len(missed))
 
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
@@ -410,7 +414,7 @@ def _verdict(
     said = judgement.joint([cell.evidence for cell in found.cells], claim.in_cells, missing)
     if said == "contradicted" and eased and claim.metric in OF_FAILURES:
         return "inconclusive", [because("smaller-load"), *at]
-    tested = len(found.cells) - len(found.unmet)
+    tested = len(found.cells) - found.untested
     if found.unmet and said == "inconclusive" and tested < least(claim.in_cells, len(found.cells) + missing):
         return "out of reach here", [*found.unmet, *at]
     why = [_why(claim, found, missing)]
@@ -614,11 +618,20 @@ def at_scale(claim: Claim, by_factor: InPlace) -> tuple[Claim, tuple[tuple[str, 
     def side(levels: Mapping[str, Setting]) -> dict[str, Setting]:
         return {name: moved(name, level) for name, level in levels.items()}
 
-    where = {
-        name: [moved(name, one) for one in level] if isinstance(level, list) else moved(name, level)
-        for name, level in claim.where.items()
-    }
-    changed = claim.model_copy(update={"of": side(claim.of), "over": side(claim.over), "where": where})
+    def chosen(levels: Mapping[str, Choice], place: Callable[[str, Setting], Setting]) -> dict[str, Choice]:
+        return {
+            name: [place(name, one) for one in level] if isinstance(level, list) else place(name, level)
+            for name, level in levels.items()
+        }
+
+    where = chosen(claim.where, moved)
+    requires = [
+        one.model_copy(update={"where": chosen(one.where, functools.partial(here, by_factor))})
+        for one in claim.requires
+    ]
+    changed = claim.model_copy(
+        update={"of": side(claim.of), "over": side(claim.over), "where": where, "requires": requires}
+    )
     return changed, tuple((factor, there, str(now)) for (factor, there), now in used.items())
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+import polars as pl
+
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
-from benchbook.declare.claim import Claim, Precondition
-from benchbook.declare.level import amount
+from benchbook.declare.claim import Choice, Claim, Precondition
+from benchbook.declare.level import amount, listed, same
+from benchbook.host.facts import virtual
 
 
 def unmet(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> dict[int, Reason]:
@@ -23,17 +26,33 @@ def unmet(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> dict[int, Reas
 
 
 def _missed(claim: Claim, run: Run, judged: JudgedCell) -> Iterator[Reason]:
+    over, of = judged.sides.cells[0], judged.sides.cells[-1]
     for asked in claim.requires:
-        over, of = judged.sides.cells[0], judged.sides.cells[-1]
-        sides = {"both": (of, over), "of": (of,), "over": (over,)}[asked.side]
-        for cell in dict.fromkeys(sides):
-            value, unit = _value(claim, run, cell, asked)
-            if value is None or not asked.keeps(value):
-                yield because(
-                    "out-of-reach", setup=cell.label, what=asked.metric or asked.factor,
-                    factor=asked.factor is not None, measured=value, unit=unit, at_least=asked.at_least,
-                    at_most=asked.at_most, why=asked.why,
-                )  # fmt: skip
+        if not all(_has(of, factor, levels) for factor, levels in asked.where.items()):
+            continue
+        if asked.machine is not None:
+            if virtual(run.facts("host")):
+                yield because("virtual-machine", why=asked.why)
+            continue
+        for cell in dict.fromkeys({"both": (of, over), "of": (of,), "over": (over,)}[asked.side]):
+            found = (_otherwise if asked.error is not None else _outside)(claim, run, cell, asked)
+            if found is not None:
+                yield found
+
+
+def _has(cell: Cell, factor: str, levels: Choice) -> bool:
+    return any(same(cell.levels.get(factor, ""), level) for level in listed(levels))
+
+
+def _outside(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> Reason | None:
+    """Return that a metric or a level of a setup misses its bound."""
+    value, unit = _value(claim, run, cell, asked)
+    if value is not None and asked.keeps(value):
+        return None
+    return because(
+        "out-of-reach", setup=cell.label, what=asked.metric or asked.factor, factor=asked.factor is not None,
+        measured=value, unit=unit, at_least=asked.at_least, at_most=asked.at_most, why=asked.why,
+    )  # fmt: skip
 
 
 def _value(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> tuple[float | None, str | None]:
@@ -45,3 +64,16 @@ def _value(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> tuple[flo
     found = run.values(cell, (asked.phase or claim.phase, asked.metric), claim.validity)
     values = list(found.by_block.values())
     return (median(values) if values else None), found.unit
+
+
+def _otherwise(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> Reason | None:
+    """Return that operations of a setup failed with another error."""
+    trials = run.frame("trials").filter(pl.col("cell") == cell.name).select("trial_id")
+    failed = run.frame("errors").filter(pl.col("phase") == claim.phase).join(trials, on="trial_id")
+    others = failed.filter(~pl.col("message").str.contains(str(asked.error), literal=True))
+    if others.is_empty():
+        return None
+    return because(
+        "other-errors", setup=cell.label, error=asked.error, operations=others["operations"].sum(),
+        messages=sorted(set(others["message"])), why=asked.why,
+    )  # fmt: skip

@@ -23,6 +23,8 @@ Number = Annotated[float, Field(ge=1e-30, le=1e30, allow_inf_nan=False)]
 Column = Annotated[str, StringConstraints(min_length=1)]
 File = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*\.csv$")]
 """Name of a file of published results."""
+Choice = Setting | Annotated[list[Setting], Field(min_length=1)]
+"""A level, or a list of levels."""
 
 
 class PublishedCell(Model):
@@ -100,9 +102,10 @@ class Published(Model):
 
 
 class Precondition(Model):
-    """What must be true of a run before a claim can be tested on it: a metric, or the level of a factor, on both sides.
+    """What must be true of a run before a claim can be tested on it.
 
-    Where it is not, the claim is "out of reach here": neither confirmed nor contradicted.
+    It is about a metric, the level of a factor, the only error of failed operations, or the kind of machine. Where it
+    is not true, the claim is "out of reach here": neither confirmed nor contradicted.
     """
 
     metric: Name | None = None
@@ -110,27 +113,38 @@ class Precondition(Model):
     phase: Name | None = None
     """Phase of the metric; by default that of the claim."""
     factor: Name | None = None
-    """A factor whose level, a number, must keep the bound; in place of ``metric``."""
+    """A factor whose level, a number, must keep the bound."""
     at_least: Number | None = None
     """The least value, in the unit of the metric."""
     at_most: Number | None = None
     """The largest value."""
+    error: Text | None = None
+    """The only error that operations of the claim's phase may fail with: a part of its message."""
+    machine: Literal["physical"] | None = None
+    """The kind of machine that the run must be on."""
     side: Literal["both", "of", "over"] = "both"
     """Whose setups must keep it."""
+    where: dict[Name, Choice] = Field(default_factory=dict)
+    """Factor → level, or list of levels: the cases that need it. By default, all of them."""
     why: Text
     """Why the claim cannot be tested otherwise, as a sentence."""
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
-        for one, other in (("metric", "factor"), ("at_least", "at_most")):
-            given = [name for name in (one, other) if getattr(self, name) is not None]
-            if len(given) != 1:
-                raise ValueError(
-                    f"needs exactly one of `{one}` and `{other}`; found {' and '.join(given) or 'none'}"
-                )
-        if self.factor is not None and self.phase is not None:
-            raise ValueError("`phase` belongs to `metric`; a factor has one level in all phases")
+        self._check_one("metric", "factor", "error", "machine")
+        if self.metric is not None or self.factor is not None:
+            self._check_one("at_least", "at_most")
+        elif self.at_least is not None or self.at_most is not None:
+            raise ValueError("`at_least` and `at_most` are bounds of `metric` and `factor`")
+        if self.metric is None and self.phase is not None:
+            raise ValueError("`phase` belongs to `metric`")
         return self
+
+    def _check_one(self, *names: str) -> None:
+        given = [name for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            allowed = f"{', '.join(f'`{name}`' for name in names[:-1])} and `{names[-1]}`"
+            raise ValueError(f"needs exactly one of {allowed}; found {' and '.join(given) or 'none'}")
 
     def keeps(self, value: float) -> bool:
         """Return whether a value keeps the bound."""
@@ -173,9 +187,6 @@ Share = Literal["all", "most", "any"]
 def least(share: Share, total: int) -> int:
     """Return in how many of several cells a claim must hold."""
     return {"all": total, "most": total // 2 + 1, "any": 1}[share]
-
-
-Choice = Setting | Annotated[list[Setting], Field(min_length=1)]
 
 
 class Claim(Model):
@@ -413,10 +424,10 @@ def _check_requires(
     claim: Claim, factors: Mapping[str, list[Setting]], phases: Mapping[str, str], place: str
 ) -> None:
     for one in claim.requires:
-        if one.factor is not None:
-            _known(one.factor, factors, f"{place}: requires: factor")
+        for factor in (*one.where, *([one.factor] if one.factor is not None else [])):
+            _known(factor, factors, f"{place}: requires: factor")
+        if one.metric is None:
             continue
-        assert one.metric is not None
         phase = one.phase or claim.phase
         _known(phase, [*phases, TRIAL], f"{place}: requires: phase")
         if (known := metrics(phases.get(phase))) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -346,8 +347,9 @@ def _out_of_reach(facts: Facts) -> str:
         ("at least", facts["at_least"]) if facts["at_least"] is not None else ("at most", facts["at_most"])
     )
     unit = facts["unit"] or "1"
-    here = "was not measured" if facts["measured"] is None else f"is {quantity.text(facts['measured'], unit)}"
-    needed = f"{bound} {quantity.text(value, unit)} is needed: {facts['why'].rstrip('.')}"
+    shown = "{:,.7g}".format if facts["factor"] else functools.partial(quantity.text, unit=unit)
+    here = "was not measured" if facts["measured"] is None else f"is {shown(facts['measured'])}"
+    needed = f"{bound} {shown(value)} is needed: {facts['why'].rstrip('.')}"
     return f"{name} of {facts['setup']} {here}, and {needed}"
 
 
@@ -441,6 +443,16 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "substitute": "{system} is in place of {named}",
     "substitute-verdict": "for the substitute alone the verdict would be: {verdict}",
     "out-of-reach": _out_of_reach,
+    "other-errors": lambda facts: (
+        f"{_number(facts['operations'], 'operation')} of {facts['setup']} failed with {', '.join(facts['messages'])},"
+        f' and only "{facts["error"]}" may occur: {facts["why"].rstrip(".")}'
+    ),
+    "cases-unmet": lambda facts: (
+        f"{facts['cases']} of {facts['of']} cases cannot be tested here; the first of them: {text(facts['because'])}"
+    ),
+    "virtual-machine": lambda facts: (
+        f"this is a virtual machine, and a physical one is needed: {facts['why'].rstrip('.')}"
+    ),
     "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
     "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",
     "not-cold": (

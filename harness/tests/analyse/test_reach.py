@@ -41,6 +41,48 @@ def test_a_claim_whose_precondition_is_not_met_is_out_of_reach(
     assert found.measured == pytest.approx(2, rel=0.02)
 
 
+FULL = {"error": "cache-max-memory-size exceeded", "why": "The publication names this error."}
+
+
+@pytest.mark.parametrize(
+    ("messages", "side", "verdict"),
+    [
+        ([], "both", "reproduced"),
+        (["engine: cache-max-memory-size exceeded: (…/1073741824)"], "both", "reproduced"),
+        (["timeout"], "both", "out of reach here"),
+        (["timeout", "cache-max-memory-size exceeded"], "of", "out of reach here"),
+        (["timeout"], "over", "reproduced"),  # only CnosDB failed
+    ],
+)
+def test_a_claim_on_one_error_is_out_of_reach_where_operations_fail_with_another(
+    tmp_path: Path, messages: list[str], side: str, verdict: str
+) -> None:
+    def errors(levels: dict[str, Any], block: int) -> list[dict[str, Any]]:
+        failed = messages if levels["system"] == CNOS else []
+        common = {"phase": "load", "kind": "server", "status": 500, "operations": 3, "rows": 30}
+        return [{**common, "message": message} for message in failed]
+
+    claim = {"metric": "acknowledged_fraction", "requires": [{**FULL, "side": side}]}
+    [found] = judge(tmp_path, twice, claim, errors=errors)
+    assert found.verdict == verdict
+    said = '15 operations of cnosdb-2.0.1 failed with timeout, and only "cache-max-memory-size exceeded" may occur'
+    assert (said in sentence(found.reasons)) == (verdict == "out of reach here")
+
+
+@pytest.mark.parametrize(
+    ("flag", "verdict"),
+    [(True, "out of reach here"), (False, "reproduced"), ("not readable: x", "reproduced")],
+)
+def test_a_claim_on_hardware_is_out_of_reach_on_a_virtual_machine(
+    tmp_path: Path, flag: bool | str, verdict: str
+) -> None:
+    requires = [{"machine": "physical", "why": "The device of a virtual machine is a file on others."}]
+    host = {"virtualisation": {"hypervisor_flag": flag, "hypervisor": "none"}}
+    [found] = judge(tmp_path, twice, {"requires": requires}, host=host)
+    assert found.verdict == verdict
+    assert ("a physical one is needed" in sentence(found.reasons)) == (verdict == "out of reach here")
+
+
 @pytest.mark.parametrize("published", [{"ratio": 2.0}, {"ratio": 0.5}])
 def test_it_is_neither_reproduced_nor_contradicted_and_shows_both_values(
     tmp_path: Path, published: dict[str, float]
@@ -102,6 +144,21 @@ def test_a_case_that_misses_it_is_not_judged_and_hides_no_contradiction(tmp_path
     assert [cell.verdict for cell in found.cells] == ["inconclusive", "contradicted"]
 
 
+def test_a_precondition_of_some_cases_is_needed_there_alone(tmp_path: Path) -> None:
+    """The claim names batches of 20,000 rows, and the profile has batches of 2,000 in their place."""
+    requires = [{**CAP, "where": {"batch_size": [10_000, 20_000]}}]
+    factors = {"system": [CNOS, INFLUX], "batch_size": [100, 1000, 2000]}
+    in_place = {"batch_size": {"1000": 100, "10000": 1000, "20000": 2000}}
+    cells = [{"levels": {"batch_size": rows}, "ratio": 2.0} for rows in (1000, 10_000, 20_000)]
+    claim = {"across": ["batch_size"], "published": {"cells": cells}, "requires": requires}
+    [found] = judge(tmp_path, twice, claim, factors=factors, in_place=in_place)
+    unfit = [cell.unfit.code if cell.unfit else None for cell in found.cells]
+    assert unfit == [None, "out-of-reach", "out-of-reach"]
+    assert found.verdict == "out of reach here"
+    said = sentence(found.reasons)
+    assert "2 of 3 cases cannot be tested here; the first of them: rows loaded per second of" in said
+
+
 def test_agreement_has_no_precondition() -> None:
     agree = {**BASE, "test": "agree", "published": None, "requires": [WORKERS]}
     with pytest.raises(ValueError, match='test "agree" compares answers, which need no precondition'):
@@ -113,7 +170,12 @@ def test_agreement_has_no_precondition() -> None:
     [
         ({"at_least": 1}, "exactly one of `at_least` and `at_most`; found at_least and at_most"),
         ({"at_most": None}, "exactly one of `at_least` and `at_most`; found none"),
-        ({"factor": "workers"}, "exactly one of `metric` and `factor`"),
+        (
+            {"factor": "workers"},
+            "exactly one of `metric`, `factor`, `error` and `machine`; found metric and factor",
+        ),
+        ({"metric": None}, "exactly one of `metric`, `factor`, `error` and `machine`; found none"),
+        ({"metric": None, "error": "full"}, "`at_least` and `at_most` are bounds of `metric` and `factor`"),
         ({"metric": None, "factor": "workers", "phase": "load"}, "`phase` belongs to `metric`"),
     ],
 )
