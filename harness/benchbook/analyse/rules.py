@@ -5,6 +5,7 @@ Each function reads only what the run recorded, and returns a mark and its reaso
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import tomllib
@@ -24,6 +25,8 @@ from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
+from benchbook.declare.catalogue import Catalogue, root
+from benchbook.errors import RequestError
 from benchbook.host.texts import number
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
@@ -49,12 +52,25 @@ def _found(mark: Mark, code: str, **facts: Any) -> Finding:
 
 
 def durability_of(run: Run, system: str, arm: str) -> dict[str, Any]:
-    """Return the declared durability of a system in an arm: key of ``DURABILITY`` → text."""
+    """Return the declared durability of a system in an arm: key of ``DURABILITY`` → text.
+
+    It is that of the run, or that of today (with the key ``corrected``) if it was corrected since.
+    """
     known = run.systems.get(system, {})
     named = (known.get("arms") or {}).get(arm) or {}
-    return {
-        key: text for key, text in (named.get("durability") or known.get("durability") or {}).items() if text
-    }
+    stated = named.get("durability") or known.get("durability") or {}
+    today = _durability_of_today(root(), system, arm)
+    if today.get("corrected") and today["corrected"] != stated.get("corrected"):
+        stated = today
+    return {key: text for key, text in stated.items() if text}
+
+
+@functools.cache
+def _durability_of_today(checkout: Path, system: str, arm: str) -> dict[str, Any]:
+    with contextlib.suppress(RequestError):  # a system that this checkout lacks, or that is being edited
+        arms = Catalogue(checkout).unchecked("system", system).get("arms") or {}
+        return dict((arms.get(arm) or {}).get("durability") or {})
+    return {}
 
 
 def trials(run: Run) -> Finding:

@@ -7,11 +7,11 @@ Benchbook tests it jointly in all cells that the other factors span.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from benchbook.declare.correction import Correction
 from benchbook.declare.level import Setting, listed, ordered
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Text
@@ -152,15 +152,6 @@ class Precondition(Model):
             return value >= self.at_least
         assert self.at_most is not None
         return value <= self.at_most
-
-
-class Correction(Model):
-    """A correction of a claim after runs were made. They are judged by the corrected claim, and say so."""
-
-    date: date
-    """The day of the correction, such as "2026-11-27"; as text, because Nix reads no dates of TOML."""
-    reason: Text
-    """What was wrong, and what is judged now."""
 
 
 class PublishedMachine(Model):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from benchbook.declare.correction import Correction
 from benchbook.declare.level import Setting
 from benchbook.declare.toml import Model, Name, Text
 
@@ -202,6 +203,8 @@ class Durability(Model):
     """Copies on other machines."""
     compression: Text
     """Compression of stored data."""
+    corrected: list[Correction] = Field(default_factory=list)
+    """Corrections of these texts, the oldest first. Pages of runs that declared others show the corrected ones."""
 
 
 class Arm(Model):

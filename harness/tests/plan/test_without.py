@@ -140,4 +140,4 @@ def test_a_wrong_value_in_the_options_of_a_profile_names_it_and_shows_a_right_on
 
 def test_an_option_that_a_phase_keeps_is_refused():
     with pytest.raises(ValueError, match=r'"last-loc": the phase keeps its "workers" in every profile'):
-        with_phase_options("cnos-vs-influx", "quick", {"last-loc": {"workers": 2}})
+        with_phase_options("cnos-vs-influx", "queries", {"last-loc": {"workers": 2}})

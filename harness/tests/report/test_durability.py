@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from benchbook.analyse import rules
 from benchbook.analyse.run import open_run
 from benchbook.record import database
 from benchbook.report.tables import environment
@@ -36,3 +37,17 @@ def test_each_arm_has_its_own_line(made):
     }
     assert (rows["vanilla"][2], rows["vanilla"][-2]) == ("never", "none")
     assert (rows["durable"][2], rows["durable"][-2]) == ("at every commit", "synchronous = FULL")
+
+
+def test_a_durability_that_was_corrected_after_the_run_is_shown_corrected(made, monkeypatch):
+    today = {**words("at every commit"), "corrected": [{"date": "2026-11-26", "reason": "It never synced."}]}
+    monkeypatch.setattr(
+        rules, "_durability_of_today", lambda _, system, arm: today if system == "sqlite" else {}
+    )
+    run = made()
+    rows = {row[0]: row for row in environment.durability_table(run).rows}
+    corrected = rows.pop(run.title("sqlite"))
+    assert corrected[2] == "at every commit"
+    assert str(corrected[-1]).endswith(" Durability corrected on 2026-11-26: It never synced.")
+    assert rows
+    assert not any("corrected" in str(row[-1]) for row in rows.values())

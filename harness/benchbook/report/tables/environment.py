@@ -12,7 +12,7 @@ import polars as pl
 from benchbook.analyse import quantity
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.quantity import MISSING
-from benchbook.analyse.rules import DURABILITY
+from benchbook.analyse.rules import DURABILITY, durability_of
 from benchbook.analyse.run import Run
 from benchbook.host.reading import readable
 from benchbook.plan.factors import FROM, SOURCE
@@ -234,7 +234,7 @@ def durability_table(run: Run) -> Table | Markdown:
     for system, arm in dict.fromkeys((one.system, one.arm) for one in labelled(run)):
         known = declared.get(system, {})
         named = (known.get("arms") or {}).get(arm) or {}
-        durability = named.get("durability") or known.get("durability") or {}
+        durability = durability_of(run, system, arm)
         settings = named.get("settings") or {}
         changed = ", ".join(f"{key} = {quantity.fact_text(value)}" for key, value in settings.items())
         stated = [str(durability.get(key) or "not declared") for key in DURABILITY]
@@ -242,6 +242,8 @@ def durability_table(run: Run) -> Table | Markdown:
             # The user configured that server; Benchbook did not apply the arm's settings.
             stated, changed = [UNKNOWN] * len(DURABILITY), UNKNOWN
         what = " ".join(str(named.get("description") or "not described").split())
+        if corrections := durability.get("corrected"):
+            what += f" Durability corrected on {corrections[-1]['date']}: {corrections[-1]['reason']}"
         rows.append([run.title(system), arm or "vanilla", *stated, changed or "none", what])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
