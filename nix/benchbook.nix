@@ -13,8 +13,7 @@
     chmod -R u+w "$out/benchbook"
     python3 -m compileall -q --invalidation-mode unchecked-hash "$out/benchbook"
   '';
-  systems = name: packages:
-    pkgs.writeText "${name}-systems.json" (builtins.toJSON (builtins.mapAttrs (_: package: "${package}") packages));
+  systems = name: programs: pkgs.writeText "${name}-systems.json" (builtins.toJSON programs);
 in rec {
   # The file that maps each system to its store path, for the harness.
   inherit systems;

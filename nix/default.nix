@@ -9,7 +9,7 @@
   pins = import ./pins.nix {inherit lib nixpkgs nixpkgs-historic system;};
   pkgs = pins.modern;
   declared = import ./declared.nix {inherit lib;};
-  pinned = import ./systems.nix {inherit declared lib pins;};
+  pinned = import ./systems.nix {inherit declared lib pins system;};
   python = import ./python.nix {inherit lib pkgs;};
   benchload = import ./benchload.nix {inherit pkgs;};
   benchbook = import ./benchbook.nix {inherit benchload lib pkgs python self;};
@@ -41,7 +41,7 @@ in {
     // experiments
     // {
       inherit benchload site;
-      systems = benchbook.systems "all" pinned.packages;
+      systems = benchbook.systems "all" pinned.programs;
       benchbook = command;
       default = command;
     };
@@ -57,8 +57,11 @@ in {
     inherit declared experiments lib pinned pkgs python self test;
     command = bare;
   };
-  # Where `nix flake check` does not look, because they need a machine with KVM and much memory.
-  legacyPackages = {inherit vm;};
+  # Where `nix flake check` does not look: tests that need a machine with KVM and much memory, and the path of each system.
+  legacyPackages = {
+    inherit vm;
+    inherit (pinned) programs;
+  };
   devShells.default = import ./shell.nix {inherit pkgs python tools;};
   # `nix fmt` passes no path; alejandra alone would read its standard input. .bench has copies of the stand-in.
   formatter = pkgs.writeShellApplication {

@@ -19,7 +19,7 @@
   };
   program = slug: experiment: let
     names = declared.systemsOf experiment;
-    packages = lib.filterAttrs (name: _: builtins.elem name names) pinned.packages;
+    programs = lib.filterAttrs (name: _: builtins.elem name names) pinned.programs;
     pins = lib.genAttrs (lib.unique (["modern"] ++ pinned.pinsOf names)) stated;
     command = benchbook.commandWith (tools.of experiment);
   in
@@ -27,7 +27,7 @@
       name = slug;
       # Without arguments it runs the experiment; otherwise it runs that benchbook command with the same systems.
       text = ''
-        export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${benchbook.systems slug packages}}"
+        export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${benchbook.systems slug programs}}"
         export BENCHBOOK_NIX_INPUTS=${pkgs.writeText "${slug}-inputs.json" (builtins.toJSON pins)}
         export BENCHBOOK_COMMAND="nix run .#${slug} --"
         case ''${1:-} in

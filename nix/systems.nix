@@ -1,8 +1,10 @@
-# Each declared system that one of the two pins has, at exactly the version in its TOML.
+# Each declared system that one of the two pins has, at exactly the version in its TOML, and those that nixpkgs lacks but
+# the registry of a language has, of exactly the files in their TOML.
 {
   declared,
   lib,
   pins,
+  system,
 }: let
   agree = import ./agree.nix {inherit lib;};
   withPackage = lib.filterAttrs (_: one: one.source ? nix) declared.systems;
@@ -16,12 +18,8 @@
   disagreement = name: one:
     agree name one "${one.source.nix.attribute} of the ${one.source.nix.pin} nixpkgs" (package name one).version;
   disagreements = lib.mapAttrs disagreement withPackage;
-in {
-  # A sentence for every system whose package and TOML differ.
-  disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
 
-  # name -> package; a package that differs from its TOML is an error.
-  packages =
+  ofPins =
     lib.mapAttrs (
       name: one:
         if disagreements.${name} == null
@@ -29,6 +27,25 @@ in {
         else throw disagreements.${name}
     )
     withPackage;
+
+  pkgs = pins.modern;
+  others = lib.filterAttrs (_: one: !(one.source ? nix)) declared.systems;
+  fromMaven = lib.filterAttrs (_: one: one.source ? maven) others;
+  fromWheels = lib.filterAttrs (_: one: one.source ? python.wheels) others;
+  ofMaven = lib.mapAttrs (import ./maven.nix {inherit lib pkgs;}) fromMaven;
+  ofWheels = lib.mapAttrs (import ./wheels.nix {inherit lib pkgs system;}) fromWheels;
+in {
+  # A sentence for every system whose package and TOML differ.
+  disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
+
+  # name -> package; a package that differs from its TOML is an error.
+  packages = ofPins // ofMaven // ofWheels;
+
+  # name -> what the harness gets: a package with the program in bin/, a program, or a folder of jars.
+  programs =
+    lib.mapAttrs (_: package: "${package}") ofPins
+    // lib.mapAttrs (name: package: "${package}" + lib.optionalString (fromMaven.${name}.source.maven ? program) "/${fromMaven.${name}.source.maven.program}") ofMaven
+    // lib.mapAttrs (_: package: "${package}/bin/python") ofWheels;
 
   # The pins that some systems come from.
   pinsOf = names:

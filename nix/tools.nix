@@ -21,7 +21,7 @@
     inherit image;
     docker = image;
     go = [pkgs.go];
-    maven = [java (pkgs.maven.override {jdk_headless = java;}) pkgs.gnugrep];
+    maven = [java pkgs.gnugrep];
     python = [java pkgs.gnugrep];
   };
   # psql, for a server that is already running.
@@ -71,7 +71,7 @@ in {
 
   # For the command line alone, which runs any experiment, and an old one again with Nix.
   all = {
-    first = lib.unique (builtins.concatMap (tools: tools.first) each);
+    first = lib.unique (builtins.concatMap (tools: tools.first) each ++ [(pkgs.maven.override {jdk_headless = java;})]);
     last = lib.unique (builtins.concatMap (tools: tools.last) each ++ [pkgs.nix]);
   };
 }

@@ -56,7 +56,7 @@ def find(system: System, source: PythonSource, request: Request) -> Program | Mi
         system.version,
         "python",
         path=folder / "bin" / "python",
-        digest=f"sha256:{_key(source)}",
+        digest=digest(source),
         detail=f"a separate environment of Python {built['python']} with {', '.join(packages(source.wheels))}",
     )
 
@@ -126,6 +126,11 @@ def main(arguments: list[str]) -> None:
                     days.add(wheel["upload-time"].date())
     file.write_text(with_lock(text, HEADING, dict(sorted(locked.items()))), encoding="utf-8")
     print(f'{file.name}: released = "{min(days)}"')  # noqa: T201
+
+
+def digest(source: PythonSource) -> str:
+    """Return the digest of all pinned files on this kind of machine."""
+    return f"sha256:{_key(source)}"
 
 
 def _key(source: PythonSource) -> str:

@@ -94,7 +94,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         system.version,
         "maven",
         path=path,
-        digest=f"sha256:{_key(source)}",
+        digest=digest(source),
         detail=f"{len(source.sha256)} Maven artifacts: {', '.join(source.artifacts)}",
     )
 
@@ -131,6 +131,11 @@ def file_name(coordinate: str) -> str:
     """
     _, artifact, version, kind, *classifier = coordinate.split(":")
     return "-".join([artifact, version, *classifier]) + f".{kind}"
+
+
+def digest(source: MavenSource) -> str:
+    """Return the digest of all pinned files."""
+    return f"sha256:{_key(source)}"
 
 
 def _key(source: MavenSource) -> str:

@@ -299,7 +299,7 @@ class EmbeddedDriver(PythonWorker):
 
     def __init__(self, place: Place) -> None:
         # Other programs, such as benchload for plain files, are no Python.
-        python = place.program.path if place.program.source == "python" else None
+        python = place.program.path if place.program.source in ("python", "nix") else None
         super().__init__(place, self.engine, self.title, python)
         self._file = place.data / f"benchbook.{self.engine}"
         self._open = False

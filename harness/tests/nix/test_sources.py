@@ -7,6 +7,7 @@ import pytest
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
 from benchbook.host.provenance import provenance, revision
+from benchbook.provision import environment, maven, nix
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
 
@@ -52,6 +53,55 @@ def test_a_system_that_this_app_does_not_bring_names_its_other_source(asked):
     request, said = asked
     find(declared(nix={"pin": "modern", "attribute": "stored", "program": "stored"}), request)
     assert said[0].startswith("stored is not among the systems of this app; instead: use SQLite 3.")
+
+
+MAVEN = {"artifacts": ["org.example:server:1"], "sha256": {"org.example:server:1:jar": "0" * 64}}
+WHEELS = {"package": "stored", "python": "3.11", "wheels": {"stored-3-cp311-cp311-any.whl": "0" * 64}}
+
+
+def from_files(tmp_path, system, path, *programs):
+    """Return a request of an app that brings a system at a path, on a PATH with some programs."""
+    (tmp_path / "bin").mkdir()
+    for program in programs:
+        (tmp_path / "bin" / program).touch(mode=0o755)
+    (tmp_path / "systems.json").write_text(json.dumps({system.name: str(path)}))
+    return Request(
+        environment={"BENCHBOOK_NIX_SYSTEMS": str(tmp_path / "systems.json"), "PATH": str(tmp_path / "bin")}
+    )
+
+
+def test_a_system_of_the_flakes_jars_needs_no_maven_and_has_the_digest_of_its_pins(tmp_path):
+    system = declared(maven=MAVEN)
+    found = find(system, from_files(tmp_path, system, tmp_path, "java"))
+    assert (found.source, found.path) == ("nix", tmp_path)
+    assert found.digest == maven.digest(system.source.maven)
+
+
+def test_a_system_of_the_flakes_jars_needs_java(tmp_path):
+    system = declared(maven=MAVEN, python=None)
+    with pytest.raises(Unavailable, match="nix: no java on PATH"):
+        find(system, from_files(tmp_path, system, tmp_path))
+
+
+def test_a_binding_of_the_flakes_wheels_runs_in_their_python(tmp_path):
+    system = declared(python=WHEELS)
+    python = tmp_path / "python"
+    python.touch(mode=0o755)
+    found = find(system, from_files(tmp_path, system, python))
+    assert (found.source, found.path, found.version) == ("nix", python, "3")
+    assert found.digest == environment.digest(system.source.python)
+
+
+def test_files_that_the_store_lost_are_no_program(tmp_path):
+    system = declared(maven=MAVEN, python=None)
+    with pytest.raises(Unavailable, match=r"nix: .*lost does not exist"):
+        find(system, from_files(tmp_path, system, tmp_path / "lost", "java"))
+
+
+@pytest.mark.parametrize("source", [{"maven": MAVEN}, {"python": WHEELS}])
+def test_a_system_of_files_that_this_app_does_not_bring_is_among_those_of_others(asked, source):
+    request, _ = asked
+    assert nix.lacking(declared(**source), request) == "is not among the systems of this app"
 
 
 def test_outside_nix_nothing_is_said(asked):

@@ -11,6 +11,7 @@
   go = import ./go.nix {inherit builders host;};
   package = import ./package.nix {inherit builders host;};
   programs = import ./programs.nix {inherit package;};
+  python = import ./python.nix {inherit builders host surface;};
 
   made = {
     modern =
@@ -18,13 +19,10 @@
       // {
         inherit (builders) mkShell runCommand writeShellApplication writeText;
         inherit (go) buildGoModule;
-        # The source is not fetched here: a test compares its hash with that of the lock.
-        fetchPypi = {
-          pname,
-          version,
-          hash,
-        }: {inherit pname version hash;};
-        python3 = import ./python.nix {inherit builders host surface;};
+        inherit (import ./fetch.nix {inherit builders host;}) fetchPypi fetchurl;
+        stdenv.cc.cc = package "gcc" [];
+        python3 = python;
+        python311 = python.withPackages (_: []);
         go = go.toolchain;
         maven = programs.maven // {override = {jdk_headless}: programs.maven;};
         quarto =

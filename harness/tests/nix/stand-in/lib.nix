@@ -13,17 +13,20 @@ let
         names);
     getName = package: package.pname or package.name;
     hasPrefix = prefix: text: builtins.substring 0 (builtins.stringLength prefix) text == prefix;
+    hasSuffix = suffix: text: let
+      start = builtins.stringLength text - builtins.stringLength suffix;
+    in
+      start >= 0 && builtins.substring start (-1) text == suffix;
     makeBinPath = packages: concatStringsSep ":" (map (one: "${one}/bin") packages);
+    makeLibraryPath = packages: concatStringsSep ":" (map (one: "${one}/lib") packages);
     mapAttrsToList = convert: set: map (name: convert name set.${name}) (builtins.attrNames set);
     optionalString = wanted: text:
       if wanted
       then text
       else "";
-    removeSuffix = suffix: text: let
-      kept = builtins.stringLength text - builtins.stringLength suffix;
-    in
-      if kept >= 0 && builtins.substring kept (-1) text == suffix
-      then builtins.substring 0 kept text
+    removeSuffix = suffix: text:
+      if hasSuffix suffix text
+      then builtins.substring 0 (builtins.stringLength text - builtins.stringLength suffix) text
       else text;
     unique = builtins.foldl' (seen: one:
       if builtins.elem one seen
