@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse import interval, judgement, noise
+from benchbook.analyse import interval, judgement, limits, noise
 from benchbook.analyse.caches import not_cold
 from benchbook.analyse.claim_cells import Sides
 from benchbook.analyse.judgement import NONE, Evidence, Word, evidence, reason
@@ -15,15 +15,12 @@ from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
-from benchbook.analyse.values import TRIAL
 from benchbook.declare.claim import Claim
 from benchbook.declare.expectation import Expectation, expectation
 from benchbook.declare.published import PublishedRatio
 
 OF_FAILURES = ("rows_found", "rows_refused", "acknowledged_fraction")
 """Metrics that count refusals: failed operations are what they measure."""
-SHORTEST_SECONDS = 1.0
-"""A rate or latency from a shorter phase is shown, but not judged."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +124,7 @@ def _unfit(claim: Claim, run: Run, sides: Sides, failed: int) -> Reason | None:
             return warmer
     if failed:
         return because("operations-failed", number=failed)
-    if claim.phase != TRIAL and (claim.metric.endswith("per_second") or claim.metric.startswith("latency")):
-        seconds = [run.phase_seconds(cell, claim.phase, claim.validity) for cell in sides.cells]
-        shortest = min((one for one in seconds if one is not None), default=SHORTEST_SECONDS)
-        if shortest < SHORTEST_SECONDS:
-            return because("short-phase", phase=claim.phase, seconds=shortest, least=SHORTEST_SECONDS)
-    return None
+    return limits.short_phase(run, sides.cells, claim.pair, claim.validity)
 
 
 def _reversed(claim: Claim, run: Run, sides: Sides, steps: Sequence[Ratio]) -> Reason | None:

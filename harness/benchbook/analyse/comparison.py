@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
-from benchbook.analyse import interval, noise, quantity, same_work, verdict
+from benchbook.analyse import interval, limits, noise, quantity, same_work, verdict
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.model import ALPHA, FEWEST
 from benchbook.analyse.paired import paired
@@ -133,8 +133,8 @@ class Versus:
     below: Estimate
     ratio: Ratio
     """Above over below, paired by block."""
-    errors: int
-    """Operations of either that failed in the phase."""
+    unfit: Reason | None
+    """Why the two are not judged: operations of either that failed, or a phase that was too short."""
     noise: float | None = None
     """The noise between equal setups as a factor, which the ratio's interval holds; None where it was not measured."""
 
@@ -181,7 +181,7 @@ class Versus:
             self.below.cell.label,
             self.ratio,
             direction="higher" if self.above.direction == "higher" else "lower",
-            errors=self.errors,
+            unfit=self.unfit,
             adjusted=adjusted,
             among=among,
             quality=quality.get(self.above.metric, "fast"),
@@ -256,14 +256,16 @@ def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
     found = paired(run, above.cell, below.cell, pair)
     if found.value is None or above.value is None or below.value is None:
         return None
-    errors = failed_operations(run, above.phase, (above.cell.name, below.cell.name))
+    cells = (above.cell, below.cell)
+    failed = failed_operations(run, above.phase, (above.cell.name, below.cell.name))
+    unfit = because("operations-failed", number=failed) if failed else limits.short_phase(run, cells, pair)
     known = noise.of(run, pair, above.cell.system, below.cell.system)
-    return Versus(above, below, found, errors, known.factor if known else None)
+    return Versus(above, below, found, unfit, known.factor if known else None)
 
 
 def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
     """Return what may be said of comparisons in one family: Holm's method keeps its family-wise error below 5 %."""
-    family = [place for place, pair in enumerate(pairs) if not pair.errors and pair.ratio.low is not None]
+    family = [place for place, pair in enumerate(pairs) if not pair.unfit and pair.ratio.low is not None]
     adjusted = dict(
         zip(family, interval.adjusted([pairs[place].ratio.differs for place in family]), strict=True)
     )
@@ -305,7 +307,7 @@ def judged(run: Run) -> tuple[Judged, ...]:
         found = next(said)
         if found.winner is not None:
             word = "better" if found.winner == pair.cell.label else "worse"
-        elif pair.errors or pair.ratio.fit is None:
+        elif pair.unfit or pair.ratio.fit is None:
             word = NO_VERDICT
         elif (same := _equal(pair)) is not None:
             made.append(Judged(pair, NO_DIFFERENCE, same))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
-from benchbook.analyse.values import Cell
+from benchbook.analyse.values import TRIAL, Cell, Pair, Validity
 from benchbook.declare.level import same
 from benchbook.measure import steady
 
@@ -71,7 +72,7 @@ def label_counts(run: Run) -> dict[str, Counter[str]]:
 BUSY_CLIENT = 0.8
 """Share of its cores above which the client may limit the result."""
 BRIEF_SECONDS = 1.0
-"""A pause of the machine may dominate a shorter phase."""
+"""A pause of the machine may be most of a shorter phase: its rates and latencies are shown, but not judged."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,22 @@ def brief(run: Run, phase: str) -> dict[str, float]:
     """Return cell → shortest duration in s, of cells in which a timed phase lasted less than a second."""
     found = {cell.name: run.phase_seconds(cell, phase) for cell in run.cells}
     return {name: held for name, held in found.items() if held is not None and held < BRIEF_SECONDS}
+
+
+def short_phase(run: Run, cells: Iterable[Cell], pair: Pair, validity: Validity = "trial") -> Reason | None:
+    """Return that a phase was too short for a verdict on its rates and latencies; None if it was not.
+
+    A pause of the machine, or what a system does once when a phase begins, may be most of it. Amounts such as bytes and
+    rows do not depend on the length, and a trial as a whole has no phase.
+    """
+    phase, metric = pair
+    if phase == TRIAL or (not metric.endswith("per_second") and not metric.startswith("latency")):
+        return None
+    seconds = [run.phase_seconds(cell, phase, validity) for cell in cells]
+    shortest = min((one for one in seconds if one is not None), default=BRIEF_SECONDS)
+    if shortest >= BRIEF_SECONDS:
+        return None
+    return because("short-phase", phase=phase, seconds=shortest, least=BRIEF_SECONDS)
 
 
 def busy_client(run: Run) -> list[Reason]:

@@ -303,5 +303,5 @@ def _key(one: comparison.Judged) -> Hashable:
 
 def _of_comparison(machine: str, one: comparison.Judged) -> Result:
     better = one.pair.advantage
-    fit = None if one.pair.errors else better.fit
+    fit = None if one.pair.unfit else better.fit
     return Result(machine, one.word, better.value, better.low, better.high, fit, (one.reason,))

@@ -41,7 +41,7 @@ CODES = {
     "compared-includes-1": "The interval of their ratio includes 1.",
     "compared-family": "The interval excludes 1 alone, but not `among` so many comparisons.",
     "compared-no-interval": "Their ratio has no interval, `because` of another reason.",
-    "compared-failed": "`number` operations of either failed.",
+    "compared-unfit": "Neither is judged, `because` of another reason.",
     "not-ranked": "Embedded systems and servers are not ranked together.",
     # Two runs compared.
     "ci-excludes-1": "The 95 % CI of the ratio excludes 1.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from benchbook.analyse import interval, noise, ratio, same_work
+from benchbook.analyse import interval, limits, noise, ratio, same_work
 from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.model import ALPHA, FEWEST, Noise
@@ -141,7 +141,8 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
     if not matched:
         raise RequestError(
             f"{a} and {b} have no cell in common: no combination of levels was run in both.",
-            f"Compare runs of one experiment with the same levels; `{command('show RUN')}` shows the cells of a run.",
+            f"The first has {_named(one)}; the second has {_named(two)}. To compare levels, run them in one run: --set"
+            " FACTOR=A,B.",
         )
     found = differences(one, two, matched)
     mixed = [difference for difference in found if difference.group in MIXING]
@@ -158,6 +159,13 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
     return TwoRuns(
         a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
     )
+
+
+def _named(run: Run) -> str:
+    """Return the cells of a run in words: the first three."""
+    names = [cell.name for cell in run.cells if cell.ok]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{' · '.join(names[:3])}{more}" if names else "no cell with valid trials"
 
 
 def match(a: Run, b: Run) -> list[tuple[Cell, Cell]]:
@@ -202,7 +210,9 @@ def _change(a: Run, b: Run, cells: tuple[Cell, Cell], pair: Pair) -> tuple[Chang
     name = cells[0].name if cells[0].name == cells[1].name else f"{cells[0].name} → {cells[1].name}"
     typical = [interval.mean_log(held).value for held in (of_a, of_b)]
     none = () if made.ratio.reason is None else (made.ratio.reason,)
-    why = (because("operations-failed", number=failed),) if failed else none
+    short = limits.short_phase(a, cells[:1], pair) or limits.short_phase(b, cells[1:], pair)
+    unfit = because("operations-failed", number=failed) if failed else short
+    why = (unfit,) if unfit else none
     change = Change(
         name, *pair, one.unit, typical[0], typical[1], made.ratio.value, made.ratio.low, made.ratio.high,
         len(of_a), len(of_b), made.effect, noisy.factor if noisy else None, marks, "not judged", why,

@@ -32,20 +32,20 @@ def compare(
     ratio: Ratio,
     *,
     direction: Direction,
-    errors: int = 0,
+    unfit: Reason | None = None,
     quality: str = "fast",
     adjusted: float | None = None,
     among: int = 1,
 ) -> Verdict:
     """Say which of A and B is better by ``ratio`` (A over B) of a metric, or that no difference can be claimed.
 
-    ``direction``: which values of the metric are better; ``errors``: failed operations of either, with which neither is
-    called better; ``quality``: the word in "2.3 times as fast as". ``adjusted`` is the p-value after Holm's correction
+    ``direction``: which values of the metric are better; ``unfit``: why neither is called better whatever the
+    ratio; ``quality``: the word in "2.3 times as fast as". ``adjusted`` is the p-value after Holm's correction
     where the comparison is one ``among`` several: what is not significant in the family is not claimed.
     """
     better = ratio if direction == "higher" else ratio.inverse()
-    if errors:
-        return Verdict(None, because("compared-failed", a=a, b=b, number=errors))
+    if unfit:
+        return Verdict(None, because("compared-unfit", a=a, b=b, because=unfit))
     if better.value is None or better.low is None or better.high is None:
         return Verdict(None, because("compared-no-interval", a=a, b=b, because=better.reason))
     wins, loses = better.low > SMALLEST, better.high < 1 / SMALLEST

@@ -32,13 +32,13 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
 
 def ask(what: str, yes: bool, otherwise: str, refused: str = "Nothing was started.") -> None:
     """Report something that a user should know first, and ask whether to go on; RequestError if not."""
-    print(f"bench: {what}", file=sys.stderr)
-    if yes:
-        return
-    if not sys.stdin.isatty():
+    if not yes and not sys.stdin.isatty():
         raise RequestError(
             f"{what} Cannot ask for confirmation: stdin is not a terminal.", f"Pass --yes, or {otherwise}."
         )
+    print(f"bench: {what}", file=sys.stderr)
+    if yes:
+        return
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise RequestError(refused, f"{otherwise[0].upper()}{otherwise[1:]}.")

@@ -54,7 +54,7 @@ class Removable:
 
 def command(
     what: Annotated[
-        str, typer.Argument(metavar=optional("WHAT"), help="runs, caches, environments, or all of them.")
+        str, typer.Argument(metavar=optional("WHAT"), help="runs, caches or environments; all by default.")
     ] = "all",
     keep: Annotated[
         int,
@@ -75,7 +75,12 @@ def command(
         raise unknown("kind of files", what, [*KINDS, "all"])
     found = [one for kind, find in KINDS.items() if what in (kind, "all") for one in find(results, keep)]
     if not found:
-        print("There is nothing to remove.")
+        sizes = {"results": results, "cached programs and environments": cache_folder(os.environ)}
+        kept = [
+            f"{path} ({name}) has {_megabytes(allocated(path))} MB"
+            for name, path in sizes.items() if path.is_dir()
+        ]  # fmt: skip
+        print(f"There is nothing to remove. {'; '.join(kept)}{'.' if kept else ''}".rstrip())
         return
     table.show(
         [{"what": one.kind, "path": one.path, "MB": _megabytes(one.bytes)} for one in found], as_json=False
@@ -89,7 +94,7 @@ def command(
     ask(
         f"This removes the content of these folders, {total} MB.",
         yes,
-        f"name one kind, such as `{typed('clean runs')}`",
+        f"name one kind, such as `{typed('clean runs')}`" if what == "all" else "leave them as they are",
         "Nothing was removed.",
     )
     removed = 0

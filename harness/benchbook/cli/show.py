@@ -10,7 +10,7 @@ import typer
 
 from benchbook.cli import table
 from benchbook.cli.options import DEFAULT_RESULTS, Json, Results
-from benchbook.errors import RequestError, nearest
+from benchbook.errors import RequestError, nearest, unknown
 from benchbook.errors import command as typed
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def _declared(name: str) -> list[dict[str, Any]]:
     from benchbook.declare.catalogue import Catalogue
 
     catalogue = Catalogue()
+    _check(catalogue, name)
     readers = {
         "experiment": catalogue.experiment,
         "system": catalogue.system,
@@ -88,6 +89,21 @@ def _declared(name: str) -> list[dict[str, Any]]:
         for kind, read in readers.items()
         if name in catalogue.names(kind)
     ]
+
+
+def _check(catalogue: Catalogue, name: str) -> None:
+    """Raise RequestError for what no run of a declaration could do: each profile is planned, a driver looked up."""
+    from benchbook.plan.plan import plan
+    from benchbook.systems import driver
+
+    if name in catalogue.names("experiment"):
+        for profile in catalogue.experiment(name).profiles:
+            try:
+                plan(catalogue, name, profile)
+            except RequestError as error:
+                raise RequestError(f"profile {profile}: {error.message}", error.hint) from None
+    if name in catalogue.names("system") and (wanted := catalogue.system(name).driver) not in driver.names():
+        raise unknown("driver", wanted, driver.names())
 
 
 def _numbers(catalogue: Catalogue, slug: str) -> dict[str, str]:

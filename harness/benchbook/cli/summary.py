@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import shlex
 import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.cli import table
-from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import BenchbookError, command
 from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan
+from benchbook.record import folder, ledger
 
 if TYPE_CHECKING:
     from benchbook.analyse.run import Run
@@ -73,10 +76,11 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
     if run.declared.get("claims") and (here := _resting_here(run)):
-        print(
-            f"{here} of these verdicts rest on runs of this processor. More trials do not show what holds on others;"
-        )
-        print(f"a run there does: {command(f'run {made.experiment} --again')}")
+        rests = "1 of these verdicts rests" if here == 1 else f"{here} of these verdicts rest"
+        print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
+        published = ledger.entries(root() / ledger.DATA / made.experiment)[0]
+        there = f"run {made.experiment} --again" if published else _repeated("run", made, results)
+        print(f"a run there does: {command(there)}")
     if not run.declared.get("claims") and counts[comparison.UNDECIDED]:
         _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
     tested = ("better", "worse", comparison.UNDECIDED, comparison.NO_DIFFERENCE)
@@ -101,11 +105,30 @@ def _show_how_to_decide(run: Run, made: Plan, results: Path, number: int) -> Non
         return
     trials, decided = found
     minutes = estimate_seconds(results, made) / made.trials_per_cell * trials / 60
-    again = command(f"run {made.experiment} --profile {made.profile} --trials {trials}")
-    print(
-        f"To decide {decided} of the {number} undecided, if the ratios are as measured (about {minutes:.0f} min):"
-    )
-    print(f"  {again}")
+    which = "what is undecided" if number == 1 else f"{decided} of the {number} undecided"
+    print(f"To decide {which}, if the ratios are as measured (about {minutes:.0f} min):")
+    print(f"  {command(_repeated('run', made, results))} --trials {trials}")
+
+
+KEPT = ("--set", "--system", "--results", "--cluster")
+"""Options that say what a run does; one that is suggested does the same."""
+
+
+def _repeated(verb: str, made: Plan, results: Path) -> str:
+    """Return a command on the experiment of a run, with the options that the run was given."""
+    try:
+        given = folder.read_object(results / "runs" / made.run_id / folder.RUN_FILE).get("argv")
+    except (BenchbookError, ValueError):  # a run that was removed meanwhile
+        given = None
+    words = [verb, made.experiment]
+    if made.profile != "quick":
+        words += ["--profile", made.profile]
+    left = iter(map(str, given if isinstance(given, list) else ()))
+    for word in left:
+        name, equals, _ = word.partition("=")
+        if name in KEPT:
+            words += [word] if equals else [word, *itertools.islice(left, 1)]
+    return shlex.join(words)
 
 
 def _resting_here(run: Run) -> int:
@@ -166,15 +189,17 @@ def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
     if (first := next(faulty, None)) is not None:
         steps.append((command(f"show {first['trial_id']}"), f"the first trial that is {first['status']}"))
     if made.against_itself:
-        steps.append((command(f"run {made.experiment}"), "a run whose verdicts use this noise floor"))
+        steps.append((command(_repeated("run", made, results)), "a run whose verdicts use this noise floor"))
     else:
         if Catalogue().experiment(made.experiment).claims:
             steps.append((command(f"claims {made.run_id}"), "each claim with its reason"))
         else:
             steps.append((command(f"report {made.run_id}"), "the report again, with every comparison"))
         if not any(
-            one.against_itself and one.experiment == made.experiment for one in runs.all_runs(results)
+            one.against_itself and (one.experiment, one.profile) == (made.experiment, made.profile)
+            for one in runs.all_runs(results)
         ):
-            steps.append((command(f"aa {made.experiment}"), "this machine's noise floor, which verdicts use"))
+            floor = command(_repeated("aa", made, results))
+            steps.append((floor, "this machine's noise floor, which verdicts use"))
     steps.append((command(f"export {made.run_id}"), "the run as files, to keep or to give to others"))
     return steps

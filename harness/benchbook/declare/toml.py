@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -44,9 +45,11 @@ def check(data: Any, model: type[M], shown: str) -> M:
         raise RequestError(f"{shown}: {error.message}", error.hint) from None
     except ValidationError as error:
         # A misspelt key also counts as missing under its right name: report the misspelling.
-        problems = sorted(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+        problems = sorted(
+            map(_named, error.errors()), key=lambda problem: problem["type"] != "extra_forbidden"
+        )
         message, hint = _explain(_one_of(problems), model)
-        rest = len(problems) - 1
+        rest = len({_place(problem["loc"]) for problem in problems}) - 1
         more = f" (The file has {rest} more {'mistake' if rest == 1 else 'mistakes'}.)" if rest else ""
         raise RequestError(f"{shown}: {message}{more}", hint) from None
 
@@ -106,6 +109,7 @@ _REQUIRED = {
     "missing": "is missing",
     "extra_forbidden": "is not a key",
     "unexpected_keyword_argument": "is not a key",
+    "datetime": "must be a time such as 2026-01-31T00:00:00Z",
     "date": "must be a date such as 2026-01-31",
     "none_required": "must be left out",
     "greater_than_equal": "must be at least {ge:g}",
@@ -129,6 +133,20 @@ def required(problem: ErrorDetails) -> str | None:
         return "may have only lower-case letters, digits, dots, dashes and underscores"
     found = _REQUIRED.get(kind) or _REQUIRED.get(kind.partition("_")[0])
     return found and found.format_map(facts)
+
+
+def _named(problem: ErrorDetails) -> ErrorDetails:
+    """Return a problem without pydantic's names of alternatives, such as ``literal['a','b']``, in its place."""
+    return {**problem, "loc": tuple(part for part in problem["loc"] if not _ALTERNATIVE.match(str(part)))}
+
+
+def _place(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Return where a problem is: a value that fits none of several types has one for each."""
+    return location[:-1] if location and location[-1] in _TYPES else location
+
+
+_ALTERNATIVE = re.compile(r"(literal|list|tuple|dict|union|function-\w+|constrained-\w+|tagged-union)\[")
+"""The beginning of a name of pydantic for one of the types that a value may have."""
 
 
 def _one_of(problems: list[ErrorDetails]) -> ErrorDetails:

@@ -248,11 +248,6 @@ def _times_as_good(facts: Facts) -> str:
     return f"{facts['a']} is {ends} times as good as {facts['b']} ({percent(facts['confidence'])} CI)"
 
 
-def _compared_failed(facts: Facts) -> str:
-    operations = "operation" if facts["number"] == 1 else "operations"
-    return f"no verdict on {facts['a']} and {facts['b']}: {facts['number']} {operations} failed"
-
-
 def _better(facts: Facts) -> str:
     value, trials = shown(facts["value"]), facts["trials"]
     interval = f"{percent(facts['confidence'])} CI {interval_words(facts['low'], facts['high'])}"
@@ -405,7 +400,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "compared-no-interval": lambda facts: (
         f"no verdict on {facts['a']} and {facts['b']}: {_no_interval(facts)}"
     ),
-    "compared-failed": _compared_failed,
+    "compared-unfit": lambda facts: f"no verdict on {facts['a']} and {facts['b']}: {text(facts['because'])}",
     "not-ranked": "embedded systems and servers are not ranked together",
     "ci-excludes-1": "the 95 % CI excludes 1",
     "ci-includes-1": "the 95 % CI includes 1",

@@ -66,6 +66,10 @@ class CommandOptions(Options):
     received: bool = False
     """True if the server must have received every row of every run; for servers that count rows."""
 
+    output: Literal["ends", "all", "none"] = "ends"
+    """What the trial's folder keeps of what the timed runs print: the first and last 64 KiB, all of it in a
+    ``.log.gz``, or nothing of the standard output."""
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.tool not in self.commands:
@@ -208,7 +212,7 @@ def programs(text: str) -> list[str]:
 def time_runs(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
     """Time a command whose output goes to ``folder``; raise TrialFailed if a run exits with another code than 0."""
     from benchbook.process import spawn
-    from benchbook.run.long_logs import shorten
+    from benchbook.run.long_logs import pack, shorten
 
     stem = re.sub(r"[^\w.-]+", "-", name)
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
@@ -220,12 +224,13 @@ def time_runs(text: str, options: CommandOptions, name: str, folder: Path, regis
         ],
         name=name, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
-    if running.finish() != "exited with code 0":
-        raise TrialFailed(
-            f"{name} failed ({text}). The end of its log: {spawn.log_end(log)}", f"The output is {log}."
-        )
-    if log.exists():
+    ended, end = running.finish(), spawn.log_end(log)
+    if log.exists() and options.output == "all":
+        log = pack(log)
+    elif log.exists():
         shorten(log, KEPT_BYTES)
+    if ended != "exited with code 0":
+        raise TrialFailed(f"{name} failed ({text}). The end of its log: {end}", f"The output is {log}.")
     return read(json.loads(export.read_text(encoding="utf-8")))
 
 
@@ -244,8 +249,9 @@ def lines(text: str) -> int:
 
 
 def _output(options: CommandOptions) -> str:
-    """Return where the timed command's stdout goes: to the log, unless it is the data."""
-    return ">/dev/null" if options.counts == "lines" else ">&2"
+    """Return where the timed command's stdout goes: to the log, unless it is the data or not wanted."""
+    discarded = options.output == "none" or (options.counts == "lines" and options.output == "ends")
+    return ">/dev/null" if discarded else ">&2"
 
 
 def read(exported: Mapping[str, Any]) -> Timed:

@@ -148,13 +148,23 @@ def test_failures_and_few_trials_judge_nothing(tmp_path: Path) -> None:
     assert any("Fewer than 3" in note for note in few.notes)
 
 
+@pytest.mark.parametrize("shorter", ["a", "b"])
+def test_a_phase_under_a_second_in_either_run_judges_nothing(tmp_path: Path, shorter: str) -> None:
+    lasted = {run: {"seconds": lambda levels, block, run=run: 0.2 if run == shorter else 5.0} for run in "ab"}
+    found = two(tmp_path, 2.5, a=lasted["a"], **lasted["b"])
+    short = because("short-phase", phase="load", seconds=0.2, least=1.0)
+    assert {(change.said, change.reasons) for change in found.changes} == {("not judged", (short,))}
+    assert all(change.ratio is not None for change in found.changes)
+
+
 def test_what_cannot_be_compared_is_one_sentence(tmp_path: Path) -> None:
     write(tmp_path, "a")
     write(tmp_path, "b", factors={"system": [SYSTEM], "batch_size": [1]})
     with pytest.raises(RequestError, match="itself"):
         compare(tmp_path, "a", "a")
-    with pytest.raises(RequestError, match="no cell in common"):
+    with pytest.raises(RequestError, match="no cell in common") as refused:
         compare(tmp_path, "a", "b")
+    assert f"The second has system={SYSTEM},batch_size=1." in str(refused.value.hint)
     with pytest.raises(RequestError, match='There is no run "c"'):
         compare(tmp_path, "a", "c")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import comparison
+from benchbook.analyse import comparison, limits
 from benchbook.analyse.run import Run
 from tests.claims import measured_run
 
@@ -17,7 +17,7 @@ BOTH = {"system": ["duckdb", "sqlite"]}
 LOAD = {"phases": [{"name": "load", "workload": "load", "options": {}}], "factors": BOTH}
 
 
-def run_of(where: Path, ratio: float, noise: float, blocks: int = 6) -> Run:
+def run_of(where: Path, ratio: float, noise: float, blocks: int = 6, seconds: float = 5.0) -> Run:
     chance = random.Random(11)
 
     def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
@@ -27,7 +27,7 @@ def run_of(where: Path, ratio: float, noise: float, blocks: int = 6) -> Run:
     return Run(
         where,
         measured_run.write(
-            where, "run-1", BOTH, value, blocks=blocks, plan=LOAD, seconds=lambda levels, block: 5.0
+            where, "run-1", BOTH, value, blocks=blocks, plan=LOAD, seconds=lambda levels, block: seconds
         ),
     )
 
@@ -65,3 +65,26 @@ def test_the_trials_that_would_decide_decide(tmp_path: Path):
 
 def test_nothing_is_to_be_decided_where_all_is(tmp_path: Path):
     assert comparison.trials_to_decide(run_of(tmp_path, 2.0, 0.01)) is None
+
+
+def test_a_phase_under_a_second_has_no_verdict_and_one_of_a_second_has(tmp_path: Path):
+    [short] = comparison.judged(run_of(tmp_path / "short", 2.0, 0.01, seconds=0.9))
+    assert (short.word, short.reason.code) == (comparison.NO_VERDICT, "compared-unfit")
+    assert short.reason.facts["because"].facts == {"phase": "load", "seconds": 0.9, "least": 1.0}
+    assert short.pair.value == pytest.approx(2.0, rel=0.05)  # it is shown all the same
+    [long] = comparison.judged(run_of(tmp_path / "long", 2.0, 0.01, seconds=1.0))
+    assert long.word == "better"
+
+
+def test_a_short_phase_is_no_test_among_the_others(tmp_path: Path):
+    [short] = comparison.judged(run_of(tmp_path / "short", 2.0, 0.01, seconds=0.9))
+    [long] = comparison.judged(run_of(tmp_path / "long", 1.3, 0.2))
+    alone = comparison.verdicts([long.pair])
+    assert comparison.verdicts([short.pair, long.pair, short.pair])[1] == alone[0]
+
+
+def test_what_a_short_phase_stores_is_judged(tmp_path: Path):
+    run = run_of(tmp_path, 2.0, 0.01, seconds=0.9)
+    assert limits.short_phase(run, run.cells, ("load", "latency_p50_seconds")) is not None
+    assert limits.short_phase(run, run.cells, ("load", "rows_found")) is None
+    assert limits.short_phase(run, run.cells, ("trial", "rows_per_second")) is None

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchbook.analyse.ratio import Ratio, ratio
+from benchbook.analyse.reason import because
 from benchbook.analyse.verdict import SMALLEST, compare
 from benchbook.report.reasons import text
 
@@ -37,7 +38,7 @@ def test_an_interval_that_includes_1_claims_nothing() -> None:
 
 
 def test_errors_and_too_few_trials_give_no_verdict() -> None:
-    found = compare("A", "B", CLEAR, direction="higher", errors=1)
+    found = compare("A", "B", CLEAR, direction="higher", unfit=because("operations-failed", number=1))
     assert text(found.reason) == "no verdict on A and B: 1 operation failed"
     few = ratio({0: 4.0, 1: 4.0}, {0: 1.0, 1: 1.0})
     found = compare("A", "B", few, direction="higher")

@@ -76,6 +76,33 @@ def test_a_name_of_two_declarations_shows_both(
     assert [one["kind"] for one in json.loads(capsys.readouterr().out)] == ["experiment", "dataset"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[factors]", "[factors]\nbatch_size = ['big', 5000]", "profile smoke: "),
+        ('dataset = "devops"', 'dataset = "devop"', '"devop"'),
+    ],
+)
+def test_what_no_run_could_do_is_a_mistake_when_it_is_shown(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    old: str,
+    new: str,
+    said: str,
+) -> None:
+    for part in ("datasets", "systems", "storage", "harness", "reports"):
+        (tmp_path / part).symlink_to(root() / part)
+    shutil.copytree(root() / "experiments" / "quickstart", tmp_path / "experiments" / "quickstart")
+    declared = tmp_path / "experiments" / "quickstart" / "experiment.toml"
+    text = declared.read_text()
+    assert old in text
+    declared.write_text(text.replace(old, new))
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
+    assert run(["show", "quickstart"]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_list_of_experiments_names_few_systems(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list"]) == 0
     shown = capsys.readouterr().out

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.experiment import Experiment
 from benchbook.declare.system import System
-from benchbook.declare.toml import read
+from benchbook.declare.toml import Model, check, read
 from benchbook.errors import RequestError
 
 SYSTEM = """
@@ -154,3 +156,21 @@ def test_not_utf8_is_told(tmp_path: Path) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no such file"):
         read(tmp_path / "none.toml", System)
+
+
+def test_a_value_that_fits_no_alternative_is_one_mistake_at_its_key() -> None:
+    class Options(Model):
+        type: Literal["groupby", "groupby-max"] | list[Literal["groupby", "groupby-max"]]
+
+    with pytest.raises(RequestError) as refused:
+        check({"type": "group-by"}, Options, "experiment.toml")
+    assert refused.value.message == 'experiment.toml: type = "group-by"; allowed: groupby, groupby-max.'
+    assert refused.value.hint == 'Did you mean "groupby"?'
+
+
+def test_a_time_that_is_none_is_shown_one() -> None:
+    class Options(Model):
+        end: datetime
+
+    with pytest.raises(RequestError, match='"tomorrow": must be a time such as 2026-01-31T00:00:00Z'):
+        check({"end": "tomorrow"}, Options, "datasets/devops.toml")

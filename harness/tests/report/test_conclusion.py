@@ -16,10 +16,14 @@ from benchbook.report import conclusion
 from benchbook.report.charts import ratio
 from benchbook.report.table import Markdown
 from benchbook.report.tables import cost, environment, verdicts, work
+from tests.report.test_report_parts import changed
+
+LONG = "UPDATE phases SET duration_seconds = 5"
+"""Phases of the synthetic run are too short for a verdict on their rates."""
 
 
-def test_the_answer_is_a_sentence_on_loading_and_one_on_queries(plain):
-    words = conclusion.answer_sentence(plain).markdown
+def test_the_answer_is_a_sentence_on_loading_and_one_on_queries(made):
+    words = conclusion.answer_sentence(changed(made, LONG)).markdown
     assert words.count(". ") == 1
     assert re.search(r"DuckDB 1\.5\.6 is \d\.\d+ times as fast as SQLite", words)
     assert "4 of 4 query types" in words
@@ -131,10 +135,17 @@ def test_many_metrics_have_one_line_each(plain, monkeypatch):
     assert "yOffset" not in str(close)
 
 
-def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(plain):
+def test_a_load_under_a_second_has_a_ratio_and_no_verdict(plain):
+    assert next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")
+    words = conclusion.answer_sentence(plain).markdown
+    assert "at loading, no verdict on DuckDB 1.5.6 and SQLite 3.45.1: the phase load lasted 0.07" in words
+
+
+def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(made):
     """The baseline is declared, so the ratio may lie below 1; the sentence states it from the faster one's side."""
-    compared = next(row for row in ratio.chart(plain).table.rows if row[0] == "Rows loaded per second")
-    answered = conclusion.answer_sentence(plain).markdown
+    run = changed(made, LONG)
+    compared = next(row for row in ratio.chart(run).table.rows if row[0] == "Rows loaded per second")
+    answered = conclusion.answer_sentence(run).markdown
     assert (compared[1], float(compared[2]) < 1) == ("SQLite 3.45.1", True)
     stated = re.search(r"DuckDB 1\.5\.6 is ([\d.]+) times as fast as SQLite 3\.45\.1", answered)
     assert stated is not None

@@ -1,5 +1,6 @@
 """The workload ``command``: placeholders, missing tools, hyperfine's export and its metrics."""
 
+import gzip
 import json
 import os
 import stat
@@ -99,6 +100,26 @@ def test_of_long_output_beginning_and_end_are_kept(hyperfine, tmp_path):
     assert len(kept) < 140_000
     assert kept.startswith(b"first\n")
     assert kept.endswith(b"last\n")
+
+
+def test_all_output_is_kept_compressed_where_it_is_asked_for(hyperfine, tmp_path):
+    command.time_runs("seq 100000", options(output="all"), "load ours", tmp_path, None)
+    assert [path.name for path in tmp_path.glob("*.log*")] == ["load-ours.hyperfine.log", "load-ours.log.gz"]
+    with gzip.open(tmp_path / "load-ours.log.gz", "rt") as kept:
+        assert kept.read().split() == [str(one) for one in range(1, 100_001)]
+
+
+def test_output_that_is_not_wanted_is_not_kept_but_messages_are(hyperfine, tmp_path):
+    command.time_runs("seq 1000; echo a warning >&2", options(output="none"), "load ours", tmp_path, None)
+    assert (tmp_path / "load-ours.log").read_text() == "a warning\n"
+
+
+def test_the_output_of_a_command_that_fails_is_cut_too(hyperfine, tmp_path):
+    with pytest.raises(TrialFailed, match="the disk is full"):
+        command.time_runs(
+            "head -c 3000000 /dev/zero; echo the disk is full; false", options(), "t", tmp_path, None
+        )
+    assert (tmp_path / "t.log").stat().st_size < 140_000
 
 
 def test_what_is_not_counted_has_no_rate():

@@ -79,7 +79,8 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
         return held[0], []
     first = (max if known[0].direction == "higher" else min)(known, key=lambda one: one.value or 0.0)
     pairs = [comparison.versus(run, first, other) for other in known if other is not first]
-    return first, [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
+    ranked = [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
+    return first, [pair for pair in ranked if pair.unfit is None or pair.unfit.code != "short-phase"]
 
 
 NUMBER = re.compile(r"[\d.,]+( ?[kKMGT]?i?B)?")
