@@ -28,7 +28,7 @@
   help = import ./help.nix {inherit experiments lib pkgs;};
   site = import ./site.nix {
     inherit pkgs;
-    command = bare;
+    command = benchbook.commandWith tools.rendering;
   };
   app = description: package: {
     type = "app";

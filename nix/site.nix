@@ -1,4 +1,4 @@
-# The reports website, rendered from the results that are committed under reports/data.
+# The reports website, rendered by Quarto from the results that are committed under reports/data.
 {
   command,
   pkgs,

@@ -69,6 +69,12 @@ in {
     last = [];
   };
 
+  # For pages: the harness renders with Quarto if it is on PATH.
+  rendering = {
+    first = [quarto];
+    last = [];
+  };
+
   # For the command line alone, which runs any experiment, and an old one again with Nix.
   all = {
     first = lib.unique (builtins.concatMap (tools: tools.first) each ++ [(pkgs.maven.override {jdk_headless = java;})]);
