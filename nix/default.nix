@@ -21,7 +21,7 @@
     inherit benchbook declared lib nixpkgs nixpkgs-historic pinned pkgs tools;
   };
   dispatcher = import ./dispatcher.nix {
-    inherit experiments lib nixpkgs pkgs self;
+    inherit declared experiments lib nixpkgs pinned pkgs self;
   };
   test = import ./test.nix {inherit benchload pkgs python self tools;};
   vm = import ./vm.nix {inherit experiments pkgs;};
@@ -43,6 +43,7 @@ in {
       inherit benchload site;
       systems = benchbook.systems "all" pinned.programs;
       benchbook = command;
+      experiment = dispatcher;
       default = command;
     };
   apps =

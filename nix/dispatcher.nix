@@ -1,8 +1,10 @@
 # `nix run .#experiment -- X …`: app X of this source, with the nixpkgs of this evaluation.
 {
+  declared,
   experiments,
   lib,
   nixpkgs,
+  pinned,
   pkgs,
   self,
 }: let
@@ -16,6 +18,12 @@
     "path:${self}"
     + lib.optionalString (self ? rev) "?rev=${self.rev}&lastModified=${toString self.lastModified}";
   names = builtins.attrNames experiments;
+  origins = import ./origins.nix {inherit declared lib pinned pkgs;};
+  origin = slug: experiment: ''
+    ${slug})
+    ${origins.of experiment}
+    ;;
+  '';
 in
   pkgs.writeShellApplication {
     name = "experiment";
@@ -35,6 +43,12 @@ in
       esac
       slug=$1
       shift
+      given=" $* "
+      ${origins.functions}
+      echo "$slug: where its systems come from" >&2
+      case $slug in
+      ${lib.concatStringsSep "" (lib.mapAttrsToList origin declared.experiments)}
+      esac
       read -ra flags <<<"''${BENCHBOOK_NIX_FLAGS:-}"
       exec nix --extra-experimental-features "nix-command flakes" run ${override} "''${flags[@]}" "${flake}#$slug" -- "$@"
     '';
