@@ -15,6 +15,7 @@ def command(
     trials: options.Trials = None,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
+    origin: options.Origin = None,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> int:
     """Compare each system with itself: the noise floor.
@@ -31,6 +32,8 @@ def command(
     catalogue = Catalogue()
     if trials is None:
         trials = max(TRIALS, profile_named(slug, catalogue.experiment(slug), profile).trials)
-    made = planned(catalogue, slug, profile, sets, trials, order_seed, system, against_itself=True)
+    made = planned(
+        catalogue, slug, profile, sets, trials, order_seed, system, against_itself=True, origins=origin
+    )
     store(made, results)
     return carry_out_and_report(made, results)

@@ -62,6 +62,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         f"all trials are kept. To render the report: {command(f'report {made.run_id}')}"
     ):
         summary.show(made, results)
+        summary.show_missing_origins(made, results)
         print(report(results, made.run_id, root() / "reports"))
     return outcome.exit_code
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 import typer.core
 
+from benchbook.declare.program_origin import FORMS
 from benchbook.errors import RequestError
 
 DEFAULT_RESULTS = Path("results")
@@ -101,6 +102,15 @@ System = Annotated[
         "--system",
         metavar="NAME=PATH|URL|docker://IMAGE",
         help="The program, container image or running server to use for the system NAME. Repeatable.",
+    ),
+]
+Origin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--origin",
+        metavar="NAME=TEXT",
+        help="Where the program of `--system NAME=PATH` comes from, for whoever repeats the run:"
+        f" {', '.join(f'`{form}`' for form in FORMS[:-1])} or `{FORMS[-1]}`. Repeatable.",
     ),
 ]
 Cluster = Annotated[

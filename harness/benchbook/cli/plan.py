@@ -29,6 +29,7 @@ def command(
     trials: options.Trials = None,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
+    origin: options.Origin = None,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
@@ -48,7 +49,7 @@ def command(
     from benchbook.run.benchload import go_command
 
     catalogue = Catalogue()
-    made = planned(catalogue, slug, profile, sets, trials, order_seed, system)
+    made = planned(catalogue, slug, profile, sets, trials, order_seed, system, origins=origin)
     asked = Request(given=made.given, go=go_command())
     found = previews(map(catalogue.system, made.systems()), asked)
     skipped = [name for name, source in found.items() if isinstance(source, Unavailable)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.names import shown
+from benchbook.declare.program_origin import FORMS, is_origin
 from benchbook.errors import RequestError
 from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
@@ -29,6 +31,26 @@ def parse_system(texts: list[str], catalogue: Catalogue) -> dict[str, str]:
     return given
 
 
+def parse_origins(texts: list[str], given: dict[str, str]) -> dict[str, str]:
+    """Return ``--origin NAME=TEXT`` texts as system → origin; raise RequestError for a malformed one."""
+    origins: dict[str, str] = {}
+    for text in texts:
+        name, equals, origin = text.partition("=")
+        if not equals or not is_origin(origin):
+            forms = ", ".join(f'"{form}"' for form in FORMS)
+            raise RequestError(
+                f"--origin {shown(text)[1:-1]}: expected NAME=ORIGIN, where ORIGIN is one of: {forms}.",
+                f"For example: --origin '{name or 'NAME'}=image IMAGE:TAG'",
+            )
+        if name not in given:
+            raise RequestError(
+                f"--origin {name}=…: there is no --system {name}=PATH, whose program it would describe.",
+                f"Add --system {name}=PATH, or leave --origin out.",
+            )
+        origins[name] = origin
+    return origins
+
+
 def planned(
     catalogue: Catalogue,
     slug: str,
@@ -40,6 +62,7 @@ def planned(
     against_itself: bool = False,
     cluster: str | None = None,
     record_operations: bool = False,
+    origins: list[str] | None = None,
 ) -> Plan:
     """Return the plan that the options request; raise RequestError if one of them is invalid."""
     given = parse_system(systems or [], catalogue)
@@ -52,7 +75,7 @@ def planned(
             "--record-operations does not work with --cluster: the operations would stay on the client's machine.",
             "Leave one of them out. A run on a cluster still records the latencies of each second, as histograms.",
         )
-    made = replace(made, record_operations=record_operations)
+    made = replace(made, record_operations=record_operations, origins=parse_origins(origins or [], given))
     unused = sorted(set(given) - set(made.systems()))
     if unused:
         raise RequestError(

@@ -42,6 +42,7 @@ def command(
     ] = False,
     order_seed: options.OrderSeed = None,
     system: options.System = None,
+    origin: options.Origin = None,
     results: options.Results = options.DEFAULT_RESULTS,
     yes: options.Yes = False,
     record_operations: options.RecordOperations = False,
@@ -90,7 +91,7 @@ def command(
         until_decided, budget, no_aa = taken["until_decided"], taken["budget"], taken["no_aa"]
     asked: dict[str, Any] = {
         "slug": slug, "profile": profile, "sets": sets, "order_seed": order_seed, "systems": system,
-        "cluster": cluster, "record_operations": record_operations,
+        "cluster": cluster, "record_operations": record_operations, "origins": origin,
     }  # fmt: skip
     if until_decided:
         return sequential.begin(asked, results, trials, budget, with_aa=not no_aa, yes=yes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
+import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from benchbook.cli import table
 from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.program_origin import FORMS, lacks_origin
 from benchbook.errors import BenchbookError, command
-from benchbook.plan.factors import SOURCE
+from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan
 from benchbook.record import folder, ledger
 
@@ -39,6 +41,23 @@ def show(made: Plan, results: Path) -> None:
     for typed, purpose in steps:
         print(f"  {typed:<{width}}  {purpose}")
     print()
+
+
+def show_missing_origins(made: Plan, results: Path) -> None:
+    """Report the programs given by their paths of which the run does not state where they come from."""
+    from benchbook.analyse.wording import listing
+
+    facts = folder.read_object(results / "runs" / made.run_id / folder.RUN_FILE)
+    lacking = [
+        name for name, program in (facts.get("programs") or {}).items() if program and lacks_origin(program)
+    ]
+    if lacking:
+        example = f"--origin '{lacking[0].partition(FROM)[0]}={FORMS[0]}'"
+        print(
+            f"bench: nothing states where the program of {listing(lacking)} comes from, so nobody else can get it.\n"
+            f"  State it in the next run: {example} (docs/pinning.md)",
+            file=sys.stderr,
+        )
 
 
 def _show_verdicts(results: Path, made: Plan) -> None:

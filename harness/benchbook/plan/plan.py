@@ -164,6 +164,8 @@ class Plan:
     """The design of a run that continues until its claims are decided (``plan.sequential``)."""
     cluster: str | None = None
     """Address of the Dask scheduler whose workers carry out the plan; None means this machine."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """Where programs of ``given`` come from, from ``--origin NAME=TEXT``."""
     record_operations: bool = False
     """True if each operation is recorded separately, in addition to the histograms."""
 

@@ -63,7 +63,13 @@ class Program:
     digest: str | None = None
     """Digest of the executable or of the image, ``sha256:<hex>``."""
     detail: str = ""
-    """Origin of the program, for the report: command, image or package."""
+    """How it was found, for the report: command, image or package."""
+    origin: str | None = None
+    """Where the user got a program given by its path (``declare.program_origin``); None if that is not stated."""
+    size: int | None = None
+    """Bytes of the executable."""
+    libraries: tuple[str, ...] | None = None
+    """Shared libraries of a program given by its path, as ``name => path``; None if unknown."""
     image: str | None = None
     """Id of the image; None if it runs without a container."""
     container: ContainerOptions | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from benchbook.declare.program_origin import IMAGE
 from benchbook.declare.system import ContainerSource
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError, Unavailable
@@ -135,14 +135,10 @@ def preview(system: System, request: Request) -> str | Missing | None:
     return f"run {source.reference} in a container, pulled first if it is not here yet"
 
 
-_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*", re.ASCII)
-"""Name of an image; engines and tools take one that begins with ``-`` for an option."""
-
-
 def given(flag: str, value: str) -> tuple[str, ContainerSource]:
     """Return image and options of ``docker://IMAGE?…``; raise RequestError if one of them is invalid."""
     reference, _, query = value.removeprefix(SCHEME).partition("?")
-    if not _REFERENCE.fullmatch(reference):
+    if not IMAGE.fullmatch(reference):
         raise RequestError(
             f"{flag}: {reference!r} is not the name of an image.",
             "Write it as docker://IMAGE:TAG or docker://HOST/IMAGE@sha256:DIGEST.",

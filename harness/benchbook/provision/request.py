@@ -64,9 +64,15 @@ class Missing:
 
 
 def program_at(system: System, version: str | None, source: str, path: Path, detail: str) -> Program:
-    """Return a program of this machine, with the digest of its file; the pinned version if it reports none."""
+    """Return a program of this machine, with digest and size of its file; the pinned version if it reports none."""
     return Program(
-        system.name, version or system.version, source, path=path, digest=sha256_of(path), detail=detail
+        system.name,
+        version or system.version,
+        source,
+        path=path,
+        digest=sha256_of(path),
+        detail=detail,
+        size=path.stat().st_size,
     )
 
 

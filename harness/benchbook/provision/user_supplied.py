@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from benchbook.errors import RequestError
+from benchbook.host.libraries import libraries
 from benchbook.process.launch import Program
 from benchbook.provision import docker, host
 from benchbook.provision.request import Request, program_at
@@ -46,7 +48,8 @@ def find(system: System, request: Request) -> Program | None:
             f"{flag}: this program reports version {version}, but {system.name} is pinned to {system.version}.",
             f"Give a program of version {system.version}.",
         )
-    return program_at(system, version, "given", path, f"given by {flag}")
+    found = program_at(system, version, "given", path, f"given by {flag}")
+    return replace(found, libraries=libraries(path))
 
 
 def preview(system: System, request: Request) -> str | None:

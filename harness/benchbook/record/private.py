@@ -30,7 +30,7 @@ HISTOGRAMS = ("histogram", "encoded")
 """Keys of base64, which can contain anything that looks like a path."""
 FREE = frozenset({
     "argv", "cluster", "container", "detail", "expected", "fix", "found", "git_detail", "given", "host", "image",
-    "message", "path", "placement", "reason", "storage_facts", "unmeasured", "url", "wanted",
+    "message", "origin", "origins", "path", "placement", "reason", "storage_facts", "unmeasured", "url", "wanted",
 })  # fmt: skip
 """Keys of free texts in Benchbook's own files, each with all that is below it; other files are free as a whole."""
 OWN = (folder.RUN_FILE, folder.PLAN_FILE, folder.TRIAL_FILE, "events.jsonl")
@@ -40,6 +40,8 @@ DATA = ("answers.jsonl", "telemetry.jsonl")
 NUMBERS = ".parquet"
 """Ending of files of single operations: numbers and Benchbook's names, in a binary form."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "0.0.0.0")  # noqa: S104 - compared, never bound
+REGISTRIES = ("docker.io", "quay.io", "ghcr.io")
+"""Public registries of images."""
 GENERIC = frozenset({
     "root", "user", "admin", "nobody", "runner", "docker", "debian", "ubuntu", "linux", "nixos", "localhost",
     "server", "client", "machine", "host", "build", "builder", "influxdb", "duckdb", "sqlite", "postgres",
@@ -89,7 +91,7 @@ class Scrubber:
 
     def _entry(self, key: str, value: Any, free: bool) -> Any:
         if key == "argv" and isinstance(value, list):
-            return [self.text(_hostless(word)) for word in _without_results(map(str, value))]
+            return [self.text(one) for one in _public(_without_results(map(str, value)))]
         if key == "url" and isinstance(value, str):
             return self.text(_hostless(value))
         if key in HISTOGRAMS:
@@ -148,10 +150,31 @@ def _shortened(found: re.Match[str]) -> str:
     return found[0] if first in SYSTEM_FOLDERS else f"…/{found[2] or found[1].rstrip('/').rpartition('/')[2]}"
 
 
+def _public(words: list[str]) -> list[str]:
+    """Return the words of a command without the hosts of servers; the origin of a program is meant for others.
+
+    >>> _public(["--origin", "x=https://example.org/x", "--system", "x=http://db:1", "--system=y=docker://a/y:1"])
+    ['--origin', 'x=https://example.org/x', '--system', 'x=http://HOST:1', '--system=y=docker://a/y:1']
+    """
+    pairs = zip(["", *words], words, strict=False)
+    return [
+        word if before == "--origin" or word.startswith("--origin=") else _hostless(word)
+        for before, word in pairs
+    ]
+
+
 def _hostless(text: str) -> str:
-    return ADDRESS.sub(
-        lambda found: found[0] if found[3] in LOOPBACK and not found[2] else f"{found[1]}HOST", text
-    )
+    """Return a text without the hosts in its addresses; the first part of an image's name may be no host."""
+    return ADDRESS.sub(lambda found: found[0] if _is_public(found) else f"{found[1]}HOST", text)
+
+
+def _is_public(address: re.Match[str]) -> bool:
+    if address[2]:
+        return False
+    if address[1] == "docker://":  # a registry has a dot or a port before the first slash
+        first, slash, _ = address.string[address.start(3) :].partition("/")
+        return not slash or not ({".", ":"} & set(first) or first == "localhost") or first in REGISTRIES
+    return address[3] in LOOPBACK
 
 
 def _without_results(words: Iterable[str]) -> list[str]:

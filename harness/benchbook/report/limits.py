@@ -14,6 +14,7 @@ from benchbook.analyse.model import FEW, Noise
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
+from benchbook.declare.program_origin import lacks_origin
 from benchbook.report.reasons import text
 
 WAITED_SECONDS = 0.01
@@ -348,6 +349,19 @@ def _changed(run: Run) -> list[str]:
     return found
 
 
+def _origins(run: Run) -> list[str]:
+    """Return the systems whose program was given by its path, without its origin."""
+    lacking = [
+        run.title(name)
+        for name, program in run.facts("programs").items()
+        if isinstance(program, dict) and lacks_origin(program)
+    ]
+    return [
+        f"The run does not state where the program of {name} comes from: it was given by its path."
+        for name in lacking
+    ]
+
+
 def _others(run: Run) -> list[str]:
     """Return how much of the processor time other programs used, if that was much, and in which trials."""
     shares = changed.others(run)
@@ -375,5 +389,5 @@ def _numbers(one: changed.Stretch) -> str:
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
     _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine, _changed, _others,
-    _disks, _listening, _elsewhere, _order, _noise, _earlier,
+    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -124,9 +124,11 @@ def prepare(
             )
         except Unavailable as missing:
             programs[name] = missing
-        missing_program = programs[name]
-        if isinstance(missing_program, Unavailable):
-            observer.note(f"{name} is unavailable, so its trials are skipped: {missing_program}")
+        found = programs[name]
+        if isinstance(found, Unavailable):
+            observer.note(f"{name} is unavailable, so its trials are skipped: {found}")
+        elif found.source == "given":
+            programs[name] = replace(found, origin=plan.origins.get(str(levels["system"])))
     context = Context(plan, catalogue, results, folder, scratch, binary, observer, programs, cluster=cluster)
     for trial in plan.trials:
         dataset = trial_dataset(plan, trial.levels)

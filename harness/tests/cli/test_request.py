@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchbook.cli.request import planned
+from benchbook.cli.request import parse_origins, planned
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 
@@ -52,6 +52,31 @@ def asked(tmp_path, monkeypatch):
 def test_an_option_that_an_embedded_system_refuses_is_named(asked, options, sets, words):
     with pytest.raises(RequestError, match=words):
         asked(options, *sets)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("postgresql-15", "expected NAME=ORIGIN, where ORIGIN is one of"),
+        ("postgresql-15=my disk", "expected NAME=ORIGIN, where ORIGIN is one of"),
+        ("postgresql-15=image a:1\x1b[2J", "expected NAME=ORIGIN"),
+        ("postgresql-15=image --privileged", "expected NAME=ORIGIN"),
+        ("mysql-9=image mysql:9.7.2", "there is no --system mysql-9=PATH"),
+    ],
+)
+def test_an_origin_in_no_known_form_is_refused(text, words):
+    with pytest.raises(RequestError, match=words) as caught:
+        parse_origins([text], {"postgresql-15": "/opt/postgres"})
+    assert "\x1b" not in str(caught.value)
+
+
+def test_the_plan_keeps_the_origin_of_each_program():
+    texts = ["a=image a/b:1", "b=package mysql 9.7.4 of conda-forge", "c=https://example.org/c=d.tar.gz"]
+    assert parse_origins(texts, dict.fromkeys("abc", "/x")) == {
+        "a": "image a/b:1",
+        "b": "package mysql 9.7.4 of conda-forge",
+        "c": "https://example.org/c=d.tar.gz",
+    }
 
 
 def test_a_server_accepts_it(asked):

@@ -18,6 +18,12 @@ def test_a_program_is_taken_with_its_digest_and_stated_version(server_system, pr
     assert found.digest.startswith("sha256:")
 
 
+def test_size_and_libraries_of_a_program_are_recorded(server_system, program):
+    path = program("1.8.10")
+    found = find(server_system, given(server_system, str(path)))
+    assert (found.size, found.libraries) == (path.stat().st_size, ())
+
+
 def test_a_running_server_is_taken_by_its_url(server_system):
     found = find(server_system, given(server_system, "http://db.example:8086/"))
     assert found.url == "http://db.example:8086"

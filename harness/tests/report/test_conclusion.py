@@ -251,6 +251,47 @@ def test_each_source_of_a_system_is_a_pin_of_its_own(made):
     ]  # fmt: skip
 
 
+def with_program(run, **changes):
+    """Return a run whose SQLite is a program given by its path, as run.json states it."""
+    run_file = run.results / "runs" / run.run_id / "run.json"
+    facts = json.loads(run_file.read_text())
+    facts["programs"]["sqlite"] |= {"source": "given", "path": "…/sqlited", "detail": "given"} | changes
+    run_file.write_text(json.dumps(facts))
+    database.rebuild(run.results)
+    return open_run(run.results, run.run_id)
+
+
+def details(run):
+    return environment.pins_table(run).rows[1][4]
+
+
+def test_the_origin_of_a_program_given_by_its_path_is_shown(made):
+    run = with_program(
+        made(), origin="image a/sqlited:v3", size=2_500_000, libraries=["libc.so.6 => /lib/libc.so.6"]
+    )
+    assert details(run) == (
+        "given; origin, as stated by the user: image a/sqlited:v3; 2.50 MB; loads libc.so.6"
+    )
+    assert "does not state where" not in conclusion.limits(run).markdown
+
+
+@pytest.mark.parametrize("origin", [None, "somewhere", 5, "image a:1\x1b[2J", "image a:1\nb", "x" * 10_000])
+def test_a_program_without_a_readable_origin_is_a_limit(made, origin):
+    run = with_program(made(), origin=origin, size="big", libraries="none")
+    assert details(run) == "given; origin not stated"
+    assert (
+        "The run does not state where the program of SQLite 3.45.1 comes from: it was given by its path."
+        in conclusion.limits(run).markdown
+    )
+
+
+def test_markup_in_an_origin_stays_text(made):
+    run = with_program(made(), origin="built from <script>alert(1)</script> of a|b with *c*")
+    table = environment.pins_table(run)
+    assert "<script>" not in table.html() + table.markdown()
+    assert "&lt;script&gt;" in table.html()
+
+
 def test_the_commands_repeat_the_run(plain):
     words = verdicts.rerun_commands(plain).markdown
     assert f"./bench rerun {plain.run_id}" in words

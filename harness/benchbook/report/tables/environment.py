@@ -14,6 +14,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.quantity import MISSING
 from benchbook.analyse.rules import DURABILITY, durability_of
 from benchbook.analyse.run import Run
+from benchbook.declare.program_origin import lacks_origin
 from benchbook.host.reading import readable
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.report.table import Code, Details, Markdown, Table, missing
@@ -183,13 +184,28 @@ def pins_table(run: Run) -> Table | Markdown:
                 else "unavailable"
                 if gone
                 else str(program.get("source") or MISSING),
-                str(gone or program.get("detail") or MISSING),
+                str(gone or _details(program)),
                 Code(str(program.get("digest") or "")),
             ]
         )
     if not rows:
         return missing("The pins", "no trial is recorded")
     return Table(["System", "Pinned version", "Reported version", "Source", "Details", "Digest"], rows)
+
+
+def _details(program: dict[str, Any]) -> str:
+    """Return how a program was found, and of one given by its path its origin, size and shared libraries."""
+    parts = [str(program.get("detail") or MISSING)]
+    if lacks_origin(program):
+        parts.append("origin not stated")
+    elif program.get("origin"):
+        parts.append(f"origin, as stated by the user: {program['origin']}")
+    size, libraries = program.get("size"), program.get("libraries")
+    if program.get("source") == "given" and isinstance(size, int):
+        parts.append(quantity.text(size, "B"))
+    if isinstance(libraries, list) and libraries:
+        parts.append(f"loads {', '.join(str(one).partition(' ')[0] for one in libraries)}")
+    return "; ".join(parts)
 
 
 def _sources(run: Run) -> dict[str, str]:
