@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchbook.cli import options
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
+from benchbook.host.terminal import visible
+
+if TYPE_CHECKING:
+    from benchbook.provision.again import Again
 
 
 def command(
@@ -19,6 +24,14 @@ def command(
         str | None,
         typer.Option("--flake", metavar="REF", help="Nix flake with the source; by default this checkout."),
     ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--system",
+            metavar="NAME=PATH",
+            help="The file here that is the program of the system NAME, which the run got by its path. Repeatable.",
+        ),
+    ] = None,
     only_print: Annotated[bool, typer.Option("--print", help="Only print the command.")] = False,
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> int:
@@ -26,10 +39,14 @@ def command(
 
     Prints the command, with the options and the order of the run. Executes it only if Nix is on PATH and you began the
     run on this machine. For any other run, also a published one, read the command and type it.
+    If the run got a program by a path that is not here, the command uses the image that the run states as its origin,
+    or the declared image or package of the same version, and reports the difference.
     """
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.provision import again as provision
     from benchbook.record import seal
     from benchbook.record.opened import facts, is_folder
-    from benchbook.record.rerun import OWN_EXIT_CODES, rerun
+    from benchbook.record.rerun import OWN_EXIT_CODES, given_to, require_whole, rerun
 
     found = facts(results, run)
     run_id = found["run_id"]
@@ -39,8 +56,20 @@ def command(
             f"Finish it first: {typed(f'resume {run_id}')}",
         )
     target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
-    again = rerun(found, flake, target)
+    catalogue = Catalogue()
+    require_whole(found)
+    provided = given_to("--system", [f"--system={text}" for text in system or ()])
+    programs = provision.programs(found, provided, catalogue)
+    again = rerun(
+        found,
+        flake,
+        target,
+        {one.system: one.value for one in programs if one.by not in ("itself", "nothing")},
+    )
     print(again.shown(), flush=True)
+    for one in programs:
+        print(f"bench: {_sentence(one)}", file=sys.stderr)
+    absent = [one.system for one in programs if one.by == "nothing"]
     revision = again.revision[:12]
     dirty = (
         f"The checkout of {run_id} had uncommitted changes, which its revision {revision} does not contain."
@@ -53,7 +82,12 @@ def command(
         (again.executable and not own, foreign, "Read it, and type it yourself if it does what you want."),
         (again.dirty, dirty, "To run the revision without these changes, type the command yourself."),
         (
-            again.elsewhere,
+            bool(absent),
+            f"Benchbook knows no image or package with the program of {', '.join(absent)}.",
+            f"Provide it: {typed(f'rerun {shlex.quote(run)}')} {' '.join(f'--system {name}=PATH' for name in absent)}",
+        ),
+        (
+            again.elsewhere and not absent,
             elsewhere,
             "Replace … with the folder on this machine, and type the command yourself.",
         ),
@@ -79,3 +113,24 @@ def command(
     raise RequestError(
         failed, f"To repeat the run without Nix, run this in a clone of Benchbook: {again.by_hand}"
     )
+
+
+def _sentence(one: Again) -> str:
+    """Return how the rerun gets a program that the run got by its path; what is of ``run.json`` is foreign text."""
+    recorded = one.recorded or {}
+    known = [f"version {recorded['version']}"] if recorded.get("version") else []
+    known += [f"{recorded['size']:,} bytes"] if isinstance(recorded.get("size"), int) else []
+    known += [str(recorded["digest"])] if recorded.get("digest") else []
+    known += [f"origin: {one.origin}"] if one.origin else []
+    was = f"{one.system} was a program given by its path ({', '.join(known) or 'nothing is known of it'})"
+    image = str(one.value).removeprefix("docker://").partition("?")[0]
+    same = f"the same series {one.series}" if one.series else "the same version"
+    ways = {
+        "itself": "the command uses the same path",
+        "user": f"the command uses {one.value}",
+        "origin": f"the command uses its origin, the image {image}",
+        "image": f"the command uses the image {image} of {same}",
+        "source": f"the command uses another source of systems/{one.system}.toml, of {same}",
+        "nothing": "it is not on this machine",
+    }
+    return visible(f"{was}; {ways[one.by]}.")

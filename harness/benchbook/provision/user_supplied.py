@@ -41,7 +41,7 @@ def find(system: System, request: Request) -> Program | None:
             url=_url(flag, value, url_schemes(system.driver)),
             detail=f"a running server, {flag}",
         )
-    path = _path(flag, value)
+    path = file(flag, value)
     version = host.version(system, path)
     if version is not None and not system.accepts(version):
         raise RequestError(
@@ -85,7 +85,8 @@ def _url(flag: str, value: str, schemes: tuple[str, ...]) -> str:
     return value.rstrip("/")
 
 
-def _path(flag: str, value: str) -> Path:
+def file(flag: str, value: str) -> Path:
+    """Return the program at a path; raise RequestError if it cannot be started."""
     path = Path(value).expanduser().absolute()
     if not path.exists():
         raise RequestError(

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,21 +74,19 @@ class Rerun:
         return code if code >= 0 else 128 - code
 
 
-def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
+def rerun(
+    run: dict[str, Any],
+    flake: str | None,
+    options: list[str],
+    programs: Mapping[str, str | None] | None = None,
+) -> Rerun:
     """Return the command that repeats the run of a ``run.json``, with ``options`` added.
 
+    ``programs`` replaces the values of ``--system NAME=VALUE``; None leaves the option out.
     ``flake`` names the source (``github:owner/name`` or a Git URL of Nix); by default it is a local Git checkout.
     Raises RequestError if ``run.json`` lacks a key, or if the revision is unknown or not in a checkout.
     """
-    kinds = {"argv": list, "provenance": dict}
-    lacking = [
-        key for key in NEEDED if run.get(key) is None or not isinstance(run[key], kinds.get(key, object))
-    ]
-    if lacking:
-        raise RequestError(
-            f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
-            "Use the unchanged run.json from the folder of the run, or from its folder in reports/data.",
-        )
+    require_whole(run)
     provenance = run["provenance"]
     revision = provenance.get("git_revision")
     if not revision:
@@ -102,7 +101,7 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
             "Use the unchanged run.json from the folder of the run, and trust no other.",
         )
     does, given = made_by(run["argv"])
-    asked = [*arguments(run, given), *options]
+    asked = [*with_programs(arguments(run, given), programs or {}), *options]
     if odd := next((word for word in asked if not word.isprintable()), None):
         raise RequestError(
             f"The run.json of {run['run_id']}: argv has control characters, in {shown(odd)}.",
@@ -124,6 +123,56 @@ def rerun(run: dict[str, Any], flake: str | None, options: list[str]) -> Rerun:
         source = _at(f"git+file://{quote(str(checkout))}", revision, does)
         return Rerun([*_nix(nix), *source, *asked], True, revision, dirty, by_hand)
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
+
+
+def require_whole(run: dict[str, Any]) -> None:
+    """Raise RequestError if a ``run.json`` lacks what a rerun needs."""
+    kinds = {"argv": list, "provenance": dict}
+    lacking = [
+        key for key in NEEDED if run.get(key) is None or not isinstance(run[key], kinds.get(key, object))
+    ]
+    if lacking:
+        raise RequestError(
+            f"The run.json of {run.get('run_id')} lacks {', '.join(lacking)}.",
+            "Use the unchanged run.json from the folder of the run, or from its folder in reports/data.",
+        )
+
+
+def given_to(option: str, words: list[str]) -> dict[str, str]:
+    """Return what the words of a command give to an option ``NAME=VALUE``, by its name.
+
+    >>> given_to("--system", ["x", "--system", "a=/b", "--system=c=d=e", "--set", "system=a"])
+    {'a': '/b', 'c': 'd=e'}
+    """
+    pairs = zip(["", *words], words, strict=False)
+    texts = [
+        word.partition("=")[2] if word.startswith(f"{option}=") else word
+        for before, word in pairs
+        if before == option or word.startswith(f"{option}=")
+    ]
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}
+
+
+def with_programs(words: list[str], programs: Mapping[str, str | None]) -> list[str]:
+    """Return the words of a command with other programs, and without the origins of those that they replace.
+
+    >>> with_programs(["x", "--system", "a=…/b", "--origin=a=image b:1", "--system=c=…/d"], {"a": "/b", "c": None})
+    ['x', '--system', 'a=/b']
+    """
+    kept: list[str] = []
+    each = iter(words)
+    for word in each:
+        option, equals, text = word.partition("=")
+        if option not in ("--system", "--origin"):
+            kept.append(word)
+            continue
+        whole = [word] if equals else [word, next(each, "")]
+        name = (text if equals else whole[1]).partition("=")[0]
+        if name not in programs:
+            kept += whole
+        elif option == "--system" and programs[name] is not None:
+            kept += [option, f"{name}={programs[name]}"]
+    return kept
 
 
 def made_by(argv: list[Any]) -> tuple[str, list[str] | None]:
@@ -178,7 +227,8 @@ def _checkout(revision: str) -> Path:
             return Path(top)
     raise RequestError(
         f"No local Git checkout has the revision {revision} of this run.",
-        "Run the command in a clone of Benchbook, or name a repository with this revision: --flake github:OWNER/NAME.",
+        f"Fetch it into a clone of Benchbook, and run the command there: git fetch REPOSITORY {revision}\n"
+        "  With Nix, you can instead name a repository that has it: --flake github:OWNER/NAME",
     )
 
 

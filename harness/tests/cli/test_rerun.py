@@ -132,13 +132,125 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
         file.read_text().replace('"quickstart"]', '"quickstart", "--system", "minio=\\u2026/minio"]')
     )
     resealed(file.parent)
+    assert rerun(clean, "--print") == 0
+    assert capsys.readouterr().err == (
+        "bench: minio was a program given by its path (nothing is known of it); it is not on this machine.\n"
+        "bench: Benchbook knows no image or package with the program of minio.\n"
+        "  Provide it: bench rerun latest --system minio=PATH\n"
+    )
+    assert rerun(clean) == 2
+    assert "program of minio. The command above was not executed." in capsys.readouterr().err
+    assert rerun(clean, "--print", "--system", "minio=/bin/sh") == 0
+    told = capsys.readouterr()
+    assert "--system minio=/bin/sh " in told.out
+    assert "Provide it" not in told.err
+
+
+def test_another_option_with_a_place_of_another_machine_is_completed_by_hand(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(clean, argv=["run", "quickstart", "--cluster", "…/scheduler"])
+    resealed(clean / "runs" / "quickstart-1")
     words = "bench: The command contains …, because the publication of quickstart-1 left out the name of a folder."
     assert rerun(clean, "--print") == 0
     assert capsys.readouterr().err == (
         f"{words}\n  Replace … with the folder on this machine, and type the command yourself.\n"
     )
     assert rerun(clean) == 2
-    assert f"{words} The command above was not executed." in capsys.readouterr().err
+
+
+def lost(results: Path, name: str, *more: str, **recorded: object) -> None:
+    """Let the run have got a program by a path of another machine."""
+    argv = ["run", "quickstart", "--system", f"{name}=…/program", *more]
+    resealed(changed(results, argv=argv, programs={name: {"source": "given", **recorded}}))
+
+
+def test_a_lost_program_is_replaced_by_its_stated_origin(
+    clean: Path, nix: Callable[[int], None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    nix(0)
+    lost(clean, "redis-7", "--origin", "redis-7=image redis:7.2.4", version="7.2.4", size=5)
+    assert rerun(clean) == 0, "the command of an own run is executed"
+    told = capfd.readouterr()
+    assert "-- quickstart --system redis-7=docker://redis:7.2.4 --order-seed 7" in told.out
+    assert "--origin" not in told.out
+    assert "(version 7.2.4, 5 bytes, origin: image redis:7.2.4); the command uses its origin" in told.err
+
+
+def test_an_origin_that_is_not_part_of_the_command_replaces_nothing(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The seal covers the command alone."""
+    lost(clean, "redis-7", version="7.0.15", origin="image evil/redis:7")
+    assert rerun(clean, "--print") == 0
+    told = capsys.readouterr()
+    assert "evil" not in told.out + told.err
+    assert "--system redis-7=docker://redis:7.0.15@sha256:" in told.out
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "value", "words"),
+    [
+        ("mysql-9", "9.7.4", "mysql-9=docker://mysql:9.7.2@sha256:29abb0a1", "of the same series 9.7"),
+        ("kvrocks-2.8.0", "2.8.0", "kvrocks-2.8.0=docker://apache/kvrocks:2.8.0 ", "of the same version"),
+        ("oracle-free-23", "23.26", "7562757bd?network=private&user=54321:54321'", "of the same series 23"),
+        ("minio", "0.0.0-20260212201848-7aac2a2c5b7c", "-- quickstart --order-seed 7", "another source"),
+    ],
+)  # fmt: skip
+def test_a_lost_program_is_replaced_by_what_is_declared(
+    name: str, version: str, value: str, words: str, clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost(clean, name, version=version)
+    assert rerun(clean, "--print") == 0
+    told = capsys.readouterr()
+    assert value in told.out
+    assert words in told.err
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), [("redis-7", "8.0"), ("redis-7", "70"), ("gone-1", "1"), ("x\x1b", "1")]
+)
+def test_a_program_of_another_version_replaces_nothing(
+    name: str, version: str, clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost(clean, name, version=version)
+    code = rerun(clean, "--print")
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    if code == 0:
+        assert f"{name}=…/program" in told.out
+        assert f"Provide it: bench rerun latest --system {name}=PATH" in told.err
+
+
+def test_only_a_program_that_the_run_got_by_its_path_can_be_provided(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rerun(clean, "--print", "--system", "redis-7=/bin/true") == 2
+    assert "got no program of redis-7 by its path" in capsys.readouterr().err
+    lost(clean, "redis-7")
+    assert rerun(clean, "--print", "--system", "redis-7=/no/file") == 2
+    assert "--system redis-7=/no/file: there is no file /no/file." in capsys.readouterr().err
+
+
+PUBLISHED = sorted(path.parent for path in catalogue.root().glob("reports/data/*/*/run.json"))
+
+
+@pytest.mark.parametrize("folder", PUBLISHED, ids=lambda folder: folder.name)
+def test_a_rerun_of_each_published_run_needs_nothing_or_names_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It executes as it is, or with programs of the same version that it names, or names what to provide."""
+    monkeypatch.delenv("BENCHBOOK_NIX", raising=False)
+    monkeypatch.setattr("benchbook.record.rerun._checkout", lambda revision: catalogue.root())
+    assert run(["rerun", str(folder), "--print"]) == 0
+    told = capsys.readouterr()
+    argv = json.loads((folder / "run.json").read_text())["argv"]
+    lost = [one.partition("=")[0] for one in argv if "=…/" in one]
+    if "…" in told.out:
+        assert f"rerun {folder} --system " in told.err
+    for name in lost:
+        assert f"bench: {name} was a program given by its path" in told.err
+    assert "The command contains …" not in told.err
 
 
 def test_an_aa_run_is_done_again_as_one(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,7 +142,10 @@ def rerun_commands(run: Run) -> Markdown:
         f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:
-        parts.append("Replace … by a folder on your machine.")
+        parts.append(
+            "Replace … by a folder on your machine. `rerun` replaces such a program by the image or package of the "
+            "same version, or names what to provide."
+        )
     if info["git_dirty"]:
         parts.append(
             "The checkout had uncommitted changes, so its revision differs from the program that ran."
