@@ -129,7 +129,7 @@ def _show_how_to_decide(run: Run, made: Plan, results: Path, number: int) -> Non
     print(f"  {command(_repeated('run', made, results))} --trials {trials}")
 
 
-KEPT = ("--set", "--system", "--results", "--cluster")
+KEPT = ("--set", "--system", "--origin", "--results", "--cluster")
 """Options that say what a run does; one that is suggested does the same."""
 
 
