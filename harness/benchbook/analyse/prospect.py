@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchbook.analyse import claims, noise
+from benchbook.analyse import claims, limits, noise
 from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.claim_cells import Sides, sides
 from benchbook.analyse.claim_evidence import JudgedCell
@@ -55,6 +55,8 @@ class Prospect:
     """Trials per case for a verdict with a chance of ``ENOUGH``; None if no number gives it."""
     seconds: float | None
     """Time of that many trials of its cells."""
+    short_seconds: float | None = None
+    """Length of its phase in the latest run, where that was too short for a verdict: more trials do not change it."""
 
     @property
     def verdict(self) -> float:
@@ -90,10 +92,13 @@ def warnings(found: Iterable[Prospect]) -> list[str]:
         if one.claim not in best or one.verdict > best[one.claim].verdict:
             best[one.claim] = one
     return [
-        f"{name} gets a verdict with a chance of {100 * one.verdict:.0f} % at {one.trials} trials; "
+        f"the phase of {name} lasted {one.short_seconds:.2g} s in the latest run, and one under"
+        f" {limits.BRIEF_SECONDS:g} s is not judged; more data or a longer duration helps, more trials do not"
+        if one.short_seconds is not None
+        else f"{name} gets a verdict with a chance of {100 * one.verdict:.0f} % at {one.trials} trials; "
         f"{f'{one.needed} trials give' if one.needed else 'no number of trials gives'} {100 * ENOUGH:g} %"
         for name, one in best.items()
-        if one.verdict < LITTLE
+        if one.verdict < LITTLE or one.short_seconds is not None
     ]
 
 
@@ -191,7 +196,8 @@ def of_plan(
             cases = tuple(one for one in assumed if one is not None)
             if cases and len(cases) == len(assumed):
                 whole = Question(cases, claim.in_cells)
-                found.append(_prospect(claim.id, truth, whole, made.trials_per_cell, block, level))
+                prospect = _prospect(claim.id, truth, whole, made.trials_per_cell, block, level)
+                found.append(replace(prospect, short_seconds=latest.short_seconds(claim)))
     return found
 
 
@@ -234,6 +240,11 @@ class _Before:
                 for one in judged
             }
             return _Before(cells, run)
+
+    def short_seconds(self, claim: Claim) -> float | None:
+        """Return the length of the shortest phase of a claim that was too short for a verdict; None if none was."""
+        unfit = [cell.unfit for cell, _ in self.cells.get(claim.id, []) if cell.unfit]
+        return min((one.facts["seconds"] for one in unfit if one.code == "short-phase"), default=None)
 
     def case(self, claim: Claim, side: Sides, number: PublishedRatio | None, truth: str) -> Case | None:
         """Return what is assumed of a planned comparison; None where ``truth`` gives no ratio.

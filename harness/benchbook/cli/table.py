@@ -22,8 +22,8 @@ def show_differing(rows: list[Row], as_json: bool, empty: str = "nothing to show
         if all(row[key] == value for row in rows)
     }
     if common := {key: shown(value) for key, value in common.items()}:
-        stated = ", ".join(f"{key} {value}" for key, value in common.items() if value)
-        print(*([f"In all rows: {stated}"] if stated else []), sep="\n", end="\n" if stated else "")
+        stated = ", ".join(f"{key} = {value}" for key, value in common.items() if value)
+        print(*([f"Equal in all rows: {stated}"] if stated else []), sep="\n", end="\n" if stated else "")
         rows = [{key: value for key, value in row.items() if key not in common} for row in rows]
     show(rows, as_json, empty)
 

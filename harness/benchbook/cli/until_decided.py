@@ -138,9 +138,8 @@ def _noise_run(asked: dict[str, Any], results: Path, trials: int, design: Design
         if design.noise_seconds is None or seconds <= design.noise_seconds:
             return made
     print(
-        f"bench: the A/A run is left out, because it would take about {seconds:.0f} s, and the budget of"
-        f" {design.budget_seconds:g} s leaves {design.noise_seconds:.0f} s for it; the noise between equal setups stays"
-        " unknown",
+        f"bench: the A/A run is left out, because it would take about {seconds:.0f} s, and may take half of the budget:"
+        f" {design.noise_seconds:.0f} s. The noise between equal setups stays unknown",
         file=sys.stderr,
     )
     return None

@@ -103,7 +103,7 @@ def look(taken: Mapping[str, Any]) -> str:
     ]
     found += [f"undecided: {', '.join(open_)}"] if open_ else []
     found += [f"the run ends: {taken['stopped']}"] if taken["stopped"] else []
-    return f"look after block {taken['block']} (level {taken['level']:.2g}): {'; '.join(found)}"
+    return f"judged after block {taken['block']}, at {100 * taken['level']:.2g} %: {'; '.join(found)}"
 
 
 def trials_needed(trials: int | None) -> str:

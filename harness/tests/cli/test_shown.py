@@ -19,7 +19,7 @@ PUBLISHED = root() / "reports" / "data" / "quickstart"
 def test_what_all_rows_share_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"run": name, "profile": "smoke", "set": "", "trials": 3} for name in "ab"]
     table.show_differing(rows, as_json=False)
-    assert capsys.readouterr().out == "In all rows: profile smoke, trials 3\nrun\na\nb\n"
+    assert capsys.readouterr().out == "Equal in all rows: profile = smoke, trials = 3\nrun\na\nb\n"
     table.show_differing(rows, as_json=True)
     assert json.loads(capsys.readouterr().out) == rows
     table.show_differing(rows[:1], as_json=False)
