@@ -90,8 +90,8 @@ def _others(run: Run, judged: Sequence[Judgement]) -> str:
         return ""
     runs = "1 other published run" if len(others) == 1 else f"{len(others)} other published runs"
     return (
-        f"{len(left)} of {runs} of this experiment do not count here: each did other work (profile, setups, data, versions"
-        f" or configurations) or allows no verdict. docs/published-runs.md lists them."
+        f"{len(left)} of {runs} of this experiment do not count here: each did other work (profile, setups, data,"
+        " versions or configurations) or allows no verdict. docs/published-runs.md lists them."
     )
 
 

@@ -70,6 +70,11 @@ def command(
             print(write(found.results, found.run_id, root() / "reports" / "data", machine=machine))
             if machine is not None:
                 print(f"bench: {CONTRIBUTED}", file=sys.stderr)
+            else:
+                print(
+                    f"bench: verdicts rest on it only after `{typed('replicate --record')}`; commit both",
+                    file=sys.stderr,
+                )
             return
         folder = output or Path(f"{found.run_id}-export")
         export_run(

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.cli.app import run
+from benchbook.declare.catalogue import root
 from benchbook.errors import RequestError
 from benchbook.site import index, place, render
 from tests.report.parsed import Page
@@ -137,6 +139,18 @@ def test_an_experiment_without_a_page_names_the_nearest(checkout: Path, tmp_path
     with pytest.raises(RequestError, match='no experiment with a published run "quikstart"') as caught:
         render.site(checkout, tmp_path / "site", only="quikstart")
     assert caught.value.hint == 'Did you mean "quickstart"?'
+
+
+def test_an_experiment_that_has_no_published_run_says_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for part in ("datasets", "systems", "storage", "harness", "experiments"):
+        (tmp_path / part).symlink_to(root() / part)
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
+    assert run(["site", "quickstart", "--output", str(tmp_path / "site")]) == 2
+    said = capsys.readouterr().err
+    assert "quickstart has no published run" in said
+    assert "export RUN --publish" in said
 
 
 def test_the_methods_hold_every_rule_and_a_mark_for_each(site: Path):
