@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchbook.analyse import claims, limits, noise
+from benchbook.analyse import claims, limits, noise, quantity
 from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.claim_cells import Sides, sides
 from benchbook.analyse.claim_evidence import JudgedCell
@@ -77,11 +77,11 @@ class Prospect:
         return {
             "claim": self.claim,
             "if the ratio is": f"{self.ratio:.3g} ({self.truth})",
-            "spread": f"{100 * self.spread:.2g} %",
+            "spread": f"{100 * self.spread:.{1 if self.spread < 0.1 else 0}f} %",
             "trials": str(self.trials),
             **shares,
             f"{100 * ENOUGH:g} % at": "none" if self.needed is None else f"{self.needed} trials",
-            "minutes": "" if self.seconds is None else f"{self.seconds / 60:.2g}",
+            "minutes": "" if self.seconds is None else quantity.number(self.seconds / 60, 2),
         }
 
 

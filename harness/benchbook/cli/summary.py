@@ -78,10 +78,13 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         return
     if looks := limits.looks(run):
         print(looks)
+    claimed = any(one.word for one in found)
+    if run.declared.get("claims") and not claimed:
+        print("None of the claims is about the setups of this run, so its comparisons follow.")
     counts = Counter(one.word or one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
     # A comparison without a claim is shown so that above 1 is better, as on its page.
-    what = "ratio" if run.declared.get("claims") else "times as good"
+    what = "ratio" if claimed else "times as good"
     interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
     rows = [
         {
@@ -94,13 +97,13 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     table.show(rows[:MOST_ROWS], as_json=False)
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
-    if run.declared.get("claims") and (here := _resting_here(run)):
+    if claimed and (here := _resting_here(run)):
         rests = "1 of these verdicts rests" if here == 1 else f"{here} of these verdicts rest"
         print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
         published = ledger.entries(root() / ledger.DATA / made.experiment)[0]
         there = f"run {made.experiment} --again" if published else _repeated("run", made, results)
         print(f"a run there does: {command(there)}")
-    if not run.declared.get("claims") and counts[comparison.UNDECIDED]:
+    if not claimed and counts[comparison.UNDECIDED]:
         _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
     tested = ("better", "worse", comparison.UNDECIDED, comparison.NO_DIFFERENCE)
     family = sum(one.verdict in tested for one in found)

@@ -38,8 +38,9 @@ class Outcome:
 
 
 def outcomes(run: Run) -> list[Outcome]:
-    """Return the verdicts on the claims of a run; without claims, on every comparison with its baseline."""
-    if run.declared.get("claims"):
+    """Return the verdicts on the claims of a run; on every comparison with its baseline, if it ran none of them."""
+    judged = claims.over(run) if run.declared.get("claims") else []
+    if any(one.verdict != "not run" for one in judged):
         return [
             Outcome(
                 one.statement,
@@ -51,7 +52,7 @@ def outcomes(run: Run) -> list[Outcome]:
                 reasons.sentence(one.reasons),
                 word=claim.word(one),
             )
-            for one in claims.over(run)
+            for one in judged
         ]
     return [one.outcome for one in compared(run)]
 

@@ -79,6 +79,18 @@ def test_without_claims_every_comparison_with_the_baseline(made):
     assert "Rows loaded per second: 2.28 times better in 1 of 1." in said
 
 
+def test_claims_on_other_setups_leave_the_comparisons(tmp_path):
+    run = run_with_claims(tmp_path / "results", FACTOR)
+    path = run.results / "runs" / run.run_id / "run.json"
+    facts = json.loads(path.read_text())
+    facts["declared"]["experiment"]["claims"][0]["of"] = {"system": "mysql-9.7"}
+    path.write_text(json.dumps(facts))
+    database.rebuild(run.results)
+    found = outcomes(open_run(run.results, run.run_id))
+    assert found[0].statement == "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second"
+    assert {one.word for one in found} == {""}
+
+
 def test_different_answers_leave_nothing_to_judge(made):
     run = made(wrong_answers_of="sqlite")
     assert outcomes(run) == []
