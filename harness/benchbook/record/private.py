@@ -169,12 +169,10 @@ def _hostless(text: str) -> str:
 
 
 def _is_public(address: re.Match[str]) -> bool:
-    if address[2]:
-        return False
     if address[1] == "docker://":  # a registry has a dot or a port before the first slash
-        first, slash, _ = address.string[address.start(3) :].partition("/")
+        first, slash, _ = address.string[address.end(1) :].partition("/")
         return not slash or not ({".", ":"} & set(first) or first == "localhost") or first in REGISTRIES
-    return address[3] in LOOPBACK
+    return address[3] in LOOPBACK and not address[2]
 
 
 def _without_results(words: Iterable[str]) -> list[str]:

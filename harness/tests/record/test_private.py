@@ -173,3 +173,21 @@ def test_a_file_with_an_odd_name_stays_out_of_the_export(recorded: tuple[Path, s
     ]
     assert [one.startswith("Left out: ") for one in said] == [True]
     assert "b\udcff" not in said[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (["--origin", "x=https://example.org/x.gz"], ["--origin", "x=https://example.org/x.gz"]),
+        (["--origin=x=https://example.org/x.gz"], ["--origin=x=https://example.org/x.gz"]),
+        (["--system", "x=docker://a/x:1"], ["--system", "x=docker://a/x:1"]),
+        (["--system", "x=docker://x:1@sha256:0"], ["--system", "x=docker://x:1@sha256:0"]),
+        (["--system", "x=docker://quay.io/a/x:1"], ["--system", "x=docker://quay.io/a/x:1"]),
+        (["--system", "x=docker://registry.corp:5000/a"], ["--system", "x=docker://HOST:5000/a"]),
+        (["--system", "x=docker://me@example.org/a"], ["--system", "x=docker://HOST/a"]),
+        (["--system", "x=http://db.corp:1"], ["--system", "x=http://HOST:1"]),
+    ],
+)
+def test_others_can_get_the_programs_of_a_run(words, kept):
+    """Origins and images of public registries stay; the hosts of servers and of other registries do not."""
+    assert private.Scrubber().value({"argv": ["run", *words]}) == {"argv": ["run", *kept]}
