@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Pair
-from benchbook.declare.claim import Claim
+from benchbook.declare.claim import PHASE, Claim
 from benchbook.declare.level import listed, natural, ordered, same
 
 Key = tuple[tuple[str, str], ...]
@@ -48,6 +48,8 @@ def differing(found: Sequence[Sides]) -> list[str]:
 def sides(claim: Claim, cells: Sequence[Cell]) -> list[Sides]:
     """Return the cells to be compared, one entry for each combination of their other levels."""
     found = _along(claim, claim.along, cells) if claim.along is not None else _pairs(claim, cells)
+    if claim.phases:
+        found = [Sides({**side.levels, PHASE: phase}, side.cells) for phase in claim.phases for side in found]
     return sorted(found, key=lambda side: [natural(level) for level in side.levels.values()])
 
 

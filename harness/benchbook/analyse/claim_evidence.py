@@ -79,6 +79,7 @@ class JudgedCell:
 
 def judged(claim: Claim, run: Run, sides: Sides, published: PublishedRatio | None) -> JudgedCell | None:
     """Return what one case shows of a claim; None where no block has both sides."""
+    claim = claim.at_case(sides.levels)
     pair = claim.pair
     first, last = sides.cells[0], sides.cells[-1]
     ratio = paired(run, last, first, pair, claim.validity, claim.below)

@@ -90,7 +90,11 @@ def _errors(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[Reason]
     if claim.metric not in OF_FAILURES:
         return []
     trials = run.frame("trials").select("trial_id", "cell")
-    errors = run.frame("errors").filter(pl.col("phase") == claim.phase).join(trials, on="trial_id")
+    errors = (
+        run.frame("errors")
+        .filter(pl.col("phase").is_in(claim.phases or [claim.phase]))
+        .join(trials, on="trial_id")
+    )
     telling = differing([cell.sides for cell in cells])
     named = {
         held.name: {name: held.levels[name] for name in (*cell.sides.factors, *telling)}
@@ -129,9 +133,11 @@ def _unsteady(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> list[Reaso
     """Count the trials whose rate is that of the second half, because no part of their load was steady."""
     if not claim.metric.startswith("steady_"):
         return []
-    held = list(dict.fromkeys(held for one in cells for held in one.sides.cells))
+    held = dict.fromkeys(
+        (claim.at_case(one.sides.levels).phase, held) for one in cells for held in one.sides.cells
+    )
     trials, steady = (
-        sum(len(run.values(cell, (claim.phase, metric), claim.validity).by_block) for cell in held)
+        sum(len(run.values(cell, (phase, metric), claim.validity).by_block) for phase, cell in held)
         for metric in (claim.metric, STEADY_FROM)
     )
     if trials == steady:

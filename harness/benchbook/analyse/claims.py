@@ -216,6 +216,8 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         worded = {without_words(one): one for one in today}
         corrected = {one.id: one for one in today if corrected_after(one, run)}
         claims = [corrected.get(claim.id) or worded.get(without_words(claim), claim) for claim in found]
+        known = {claim.id for claim in found}
+        claims += [one for one in corrected.values() if found and one.id not in known]
         machine = experiment.get("published_machine")
         return claims, PublishedMachine.model_validate(machine) if machine else None
     except ValueError as error:
@@ -226,7 +228,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         ) from error
 
 
-WORDS = {"statement", "source", "corrected"}
+WORDS = {"statement", "source", "corrected", "conclusion", "counted_with"}
 """Keys of a claim that no verdict depends on."""
 
 
@@ -379,6 +381,7 @@ def _tested(claim: Claim, run: Run, found: Found) -> Found:
 
 def _why_lost(claim: Claim, run: Run, side: Sides) -> Reason:
     """Return why a case has no ratio: no block has both sides, or one side has only zeros."""
+    claim = claim.at_case(side.levels)
     for cell, pair in side.pairs(claim):
         found = run.values(cell, pair, claim.validity).by_block.values()
         if found and not any(found):

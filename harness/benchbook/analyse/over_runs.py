@@ -149,7 +149,7 @@ def _judged(run: Run, cell: JudgedCell, over: Over | None, scope: Scope) -> Judg
 
 
 def _over(claim: Claim, run: Run, cell: JudgedCell, beside: Groups) -> Over | None:
-    kind = kind_of(claim.metric)
+    claim, kind = claim.at_case(cell.sides.levels), kind_of(claim.metric)
     own = None if kind is None else _member(claim, run, cell, 0)
     if kind is None or own is None:
         return None

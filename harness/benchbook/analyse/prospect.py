@@ -268,5 +268,7 @@ class _Before:
             count = len(side.cells) - 1
             steps = (centre / count,) * count
         systems = (side.cells[-1].system, side.cells[0].system)
-        known = noise.of(self.run, claim.pair, *systems) if self.run is not None else None
+        known = (
+            noise.of(self.run, claim.at_case(side.levels).pair, *systems) if self.run is not None else None
+        )
         return Case(expected, centre, spread, known, steps)

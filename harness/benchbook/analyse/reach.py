@@ -26,6 +26,7 @@ def unmet(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> dict[int, Reas
 
 
 def _missed(claim: Claim, run: Run, judged: JudgedCell) -> Iterator[Reason]:
+    claim = claim.at_case(judged.sides.levels)
     over, of = judged.sides.cells[0], judged.sides.cells[-1]
     for asked in claim.requires:
         if not all(_has(of, factor, levels) for factor, levels in asked.where.items()):

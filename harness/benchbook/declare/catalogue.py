@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchbook.declare import checkout
 from benchbook.declare.toml_file import load
-from benchbook.errors import RequestError, unknown
+from benchbook.errors import RequestError, suggestion, unknown
 
 # Functions import the models they use: pydantic takes half a second to load, and finding names needs no model.
 if TYPE_CHECKING:
@@ -81,9 +81,21 @@ class Catalogue:
         try:
             as_written.check(experiment.claims, self.published)
             used.account(experiment, self.published)
+            self._check_counted(experiment)
         except RequestError as error:
             raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
         return experiment
+
+    def _check_counted(self, experiment: Experiment) -> None:
+        """Refuse a claim that is counted with one that no experiment has."""
+        for claim in experiment.claims:
+            slug, elsewhere, name = (claim.counted_with or "").rpartition("/")
+            known = self.claims(slug) if elsewhere else {name: {}}
+            if name not in known:
+                raise RequestError(
+                    f'claims "{claim.id}": counted_with: the experiment {slug} has no claim "{name}"'
+                    f"{suggestion(name, known)}."
+                )
 
     def publication(self, slug: str) -> Publication | None:
         """Return the publication that an experiment reruns; None if this catalogue declares none.
@@ -97,6 +109,13 @@ class Catalogue:
             return Publication.model_validate(stated) if stated else None
         except (RequestError, ValueError):  # other commands report an invalid declaration
             return None
+
+    def claims(self, slug: str) -> dict[str, dict[str, Any]]:
+        """Return id → declaration of each claim of today, unchecked; empty if this catalogue lacks the experiment."""
+        try:
+            return {str(one.get("id")): one for one in self.unchecked("experiment", slug).get("claims") or []}
+        except RequestError:
+            return {}
 
     @property
     def published(self) -> Path:

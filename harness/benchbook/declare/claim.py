@@ -165,6 +165,8 @@ class PublishedMachine(Model):
     """The machine as the publication describes it."""
 
 
+PHASE = "phase"
+"""Name under which the phases of a claim are in ``across``, and in the levels of its cases."""
 OWN = "Not published:"
 """Start of the statement of a question that the publication did not ask."""
 MARGIN = 0.1
@@ -172,6 +174,7 @@ MARGIN = 0.1
 
 Test = Literal["ratio", "equal", "at-least", "at-most", "rises", "falls", "agree"]
 ONE_SIDED = ("at-least", "at-most")
+TRENDS = ("rises", "falls")
 Share = Literal["all", "most", "any"]
 
 
@@ -196,6 +199,16 @@ class Claim(Model):
     same answers to the queries of the phase."""
     phase: Name
     """Phase of the metric; ``trial`` for the whole trial."""
+    phases: list[Name] = Field(default_factory=list)
+    """Phases whose cases one claim is about, such as all questions of a publication, in place of ``phase``. ``across``
+    then has ``phase``."""
+    conclusion: Positive | None = None
+    """The place of this claim among the conclusions of the publication: 1 for the first. Pages begin with that one."""
+    counted_with: (
+        Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$")] | None
+    ) = None
+    """Id of the claim that states the same, for other cases or with another method (of another experiment:
+    ``experiment/id``). What was published once is counted once."""
     metric: Name
     """Metric that the claim is about, such as ``rows_per_second``."""
     of: Side = Field(default_factory=dict)
@@ -268,6 +281,18 @@ class Claim(Model):
             return {**given, "over": given.get("of", {})}
         return given
 
+    @model_validator(mode="before")
+    @classmethod
+    def _first_phase(cls, given: Any) -> Any:
+        """Let the first of several phases stand for all where one is asked for."""
+        if isinstance(given, dict) and given.get("phases") and "phase" not in given:
+            return {**given, "phase": given["phases"][0]}
+        return given
+
+    def at_case(self, levels: Mapping[str, str]) -> Claim:
+        """Return the claim on the phase of a case; itself if it has one phase."""
+        return self.model_copy(update={"phase": levels[PHASE]}) if self.phases else self
+
     @property
     def own(self) -> bool:
         """True if it is a question of ours, which the publication did not ask."""
@@ -276,7 +301,7 @@ class Claim(Model):
     @property
     def trend(self) -> bool:
         """True if the claim follows a factor."""
-        return self.test in ("rises", "falls")
+        return self.test in TRENDS
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -299,6 +324,7 @@ class Claim(Model):
     def _whole(self) -> Self:
         (self._check_trend if self.trend else self._check_sides)()
         self._check_size()
+        self._check_phases()
         if self.unstated and self.underspecified is None:
             raise ValueError(
                 "`unstated` needs the key `underspecified`: a sentence on what the publication omits"
@@ -324,6 +350,19 @@ class Claim(Model):
             raise ValueError(
                 f'words = "{self.words}" takes the place of a published number; remove the key `published`'
             )
+
+    def _check_phases(self) -> None:
+        if bool(self.phases) != (PHASE in self.across):
+            raise ValueError(f'`phases` and across = ["{PHASE}"] belong together: add or remove one of them')
+        if self.phases and (self.trend or self.test == "agree" or self.validity == "phase"):
+            raise ValueError(
+                'a claim with `phases` compares two sides of valid trials; remove `phases`, or the test "agree", '
+                '"rises" or "falls", or validity = "phase"'
+            )
+        if self.phases and self.phase != self.phases[0]:
+            raise ValueError("`phases` takes the place of `phase`; remove `phase`")
+        if self.own and (self.conclusion or self.counted_with):
+            raise ValueError("a question of our own is no `conclusion` and counts with none (`counted_with`)")
 
     def _check_trend(self) -> None:
         if self.over_metric is not None:
@@ -386,10 +425,16 @@ def check_claims(
         seen.add(claim.id)
         place = f'claims "{claim.id}"'
         _check_metric(claim, phases, place)
+        if claim.counted_with is not None and "/" not in claim.counted_with:
+            _known(
+                claim.counted_with,
+                (one.id for one in claims if one.counted_with is None),
+                f"{place}: counted_with: claim",
+            )
         _check_requires(claim, factors, phases, place)
         _check_levels(claim, factors, place)
         for key, factor in [
-            *(("across", name) for name in claim.across),
+            *(("across", name) for name in claim.across if name != PHASE),
             ("along", claim.along),
             *(("unstated", name) for name in claim.unstated),
         ]:
@@ -404,11 +449,12 @@ def check_claims(
 
 
 def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
-    _known(claim.phase, [*phases, TRIAL], f"{place}: phase")
-    known = metrics(phases.get(claim.phase))
-    for metric in (claim.metric, claim.over_metric):
-        if known is not None and metric is not None:
-            _known(metric, known, f"{place}: metric of the phase {claim.phase}")
+    for phase in claim.phases or [claim.phase]:
+        _known(phase, [*phases, TRIAL], f"{place}: phase")
+        known = metrics(phases.get(phase))
+        for metric in (claim.metric, claim.over_metric):
+            if known is not None and metric is not None:
+                _known(metric, known, f"{place}: metric of the phase {phase}")
 
 
 def _check_requires(

@@ -308,7 +308,6 @@ class Experiment(Model):
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
         check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
-        self._check_leads()
         return self
 
     def _check_options(self, where: str, profile: Profile) -> None:
@@ -334,12 +333,6 @@ class Experiment(Model):
                     phase.replaced(profile.options_of(phase))
                 except RequestError as error:
                     raise RequestError(f"{where}: {error.message}", error.hint) from None
-
-    def _check_leads(self) -> None:
-        ids = [claim.id for claim in self.claims]
-        for lead in self.publication.leads.values() if self.publication else ():
-            if lead not in ids:
-                raise ValueError(f'publication: leads: there is no claim "{lead}"{suggestion(lead, ids)}')
 
     def leaves_out(
         self, levels: Mapping[str, Setting], profile: Profile | None = None, chosen: Collection[str] = ()

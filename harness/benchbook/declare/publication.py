@@ -64,9 +64,6 @@ class Publication(Model):
     """Its public address; without it, the site only names the publication."""
     claimed: Text
     """What it claims, in one sentence."""
-    leads: dict[Text, Name] = Field(default_factory=dict)
-    """Label, such as "Reads" → id of a claim that answers the question. The first one represents the comparison.
-    Default: the first claim with test ``ratio``."""
     differs: Text | None = None
     """What the rerun does in another way than the publication, in one or two sentences."""
     setting: Setting | None = None
@@ -74,7 +71,8 @@ class Publication(Model):
     uncontrolled: list[Text] = Field(default_factory=list)
     """What the publication did not control, in one or more sentences each."""
     of: Text | None = None
-    """Name of the claim's side ``of`` in sentences and at the end of an axis. Default: the title of its system."""
+    """Name of the side ``of`` of the claim on the first conclusion, at the end of an axis. Default: the title of its
+    system."""
     over: Text | None = None
     """Name of the claim's side ``over``, likewise."""
 
@@ -87,11 +85,6 @@ class Publication(Model):
     def by(self) -> str:
         """The author, or that the publication names none."""
         return self.author or "author not named"
-
-    @property
-    def lead(self) -> str | None:
-        """Id of the claim that represents the comparison."""
-        return next(iter(self.leads.values()), None)
 
     @property
     def when(self) -> str:

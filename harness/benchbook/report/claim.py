@@ -14,6 +14,7 @@ from benchbook.analyse.grade import Reading
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.claim import PHASE
 from benchbook.declare.metric import describe
 from benchbook.declare.workload import Words, workloads
 from benchbook.report import reasons
@@ -175,7 +176,10 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
         where = "" if TOOL in one.cells[0].sides.levels else f" in phase {phase}"
-        operation = f"a query of type {phase}" if phase in queries else f"an operation{where}"
+        kind = (
+            "" if PHASE in one.cells[0].sides.levels else f" of type {phase}"
+        )  # its cases have several types
+        operation = f"a query{kind}" if phase in queries else f"an operation{where}"
         doing = words.doing if words else operation
         if sides.system:
             return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
@@ -389,6 +393,13 @@ def _published(one: Judgement) -> str:
     if found.value == 1:
         return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
     return f"the claim is a ratio of {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+
+
+def found(run: Run, one: Judgement, brief: bool = False) -> str:
+    """Return what the rerun found of a claim; of one without a ratio, what it states."""
+    if has_ratio(one) and one.cells:
+        return sentence(run, one, brief=brief)
+    return f"The claim: {one.statement.rstrip('.')}."
 
 
 def concluded(one: Judgement) -> str:

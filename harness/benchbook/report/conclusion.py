@@ -6,7 +6,7 @@ embedded system shares the client's process and its numbers include no transport
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,8 @@ from benchbook.analyse.values import Cell
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.claim import TRENDS
 from benchbook.declare.metric import describe
-from benchbook.declare.publication import Publication
 from benchbook.report import claim, reasons
 from benchbook.report import limits as limits_of
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
@@ -35,18 +35,19 @@ if TYPE_CHECKING:
 def headline(run: Run, said: Markdown | None = None) -> Block:
     """Return the finding of a page: what was claimed, what the rerun found, what differs; then three tiles.
 
-    The table ``[publication]`` of the experiment names the claims that answer the question. Without claims the answer
-    compares the systems of the run, or is ``said``.
+    It begins with the claims on the first conclusion of the publication. Without claims the answer compares the systems
+    of the run, or is ``said``.
     """
     publication = Catalogue().publication(run.experiment)
-    found = leading(run, publication)
+    found = leading(run)
     lines: list[tuple[str, str]] = []
     if publication is not None and found:
         lines.append(("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
-    lines += [(label, f"{claim.sentence(run, one)} {claim.concluded(one)}") for label, one in found.items()]
+    lines += [(label, f"{claim.found(run, one)} {claim.concluded(one)}") for label, one in found]
     if publication is not None and publication.differs and found:
         lines.append(("What differs", publication.differs))
-    lead = next(iter(found.values()), None)
+    leads = [one for _, one in found]
+    lead = next(iter(leads), None)
     answer = said or answer_sentence(run)
     told = (
         '<dl class="bb-lines">'
@@ -55,7 +56,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         if lines
         else answer.html()
     )
-    tiles = _tiles(run, found)
+    tiles = _tiles(run, leads)
     shown = "".join(
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
@@ -72,18 +73,36 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
 
 
-def leading(run: Run, publication: Publication | None) -> dict[str, Judgement]:
-    """Return label → judgement of the measured claims that answer the question; if none, the first that is no trend."""
+MOST_LINES = 4
+"""Claims in the headline; more only if the first conclusion has more."""
+
+
+def leading(run: Run) -> list[tuple[str, Judgement]]:
+    """Return label and judgement of the claims that the page begins with, by rule.
+
+    They are all claims on the first conclusion of the publication, then the first claim on each further one, in its
+    order. Without declared conclusions, it is the first published claim with a ratio that is no trend.
+    """
     from benchbook.analyse import claims
 
     if run.against_itself or not run.declared.get("claims"):
-        return {}
-    judged = {one.id: one for one in claims.over(run) if claim.has_ratio(one) and one.cells}
-    named = publication.leads if publication else {}
-    chosen = {label: judged[name] for label, name in named.items() if name in judged}
-    # A trend alone has one side, so it is no answer.
-    first = next((one for one in judged.values() if one.test not in ("rises", "falls")), None)
-    return chosen or ({"Found": first} if first else {})
+        return []
+    judged = {one.id: one for one in claims.over(run)}
+    by_number: dict[int, list[Judgement]] = {}
+    for name, stated in Catalogue().claims(run.experiment).items():
+        if name in judged and isinstance(number := stated.get("conclusion"), int):
+            by_number.setdefault(number, []).append(judged[name])
+    if not by_number:
+        # A trend alone has one side, so it is no answer.
+        others = [
+            one for one in judged.values() if claim.has_ratio(one) and one.cells and one.test not in TRENDS
+        ]
+        return [("Found", one) for one in sorted(others, key=lambda one: one.own)[:1]]
+    first, *further = sorted(by_number)
+    found = [(first, one) for one in by_number[first]] + [
+        (number, by_number[number][0]) for number in further
+    ]
+    return [(f"Conclusion {number}", one) for number, one in found[: max(MOST_LINES, len(by_number[first]))]]
 
 
 PASSED = {"kept": "passed", "partly": "passed, with exceptions", "not kept": "not passed"}
@@ -98,9 +117,9 @@ WEAK = {
 """What weakens the evidence → in words."""
 
 
-def _tiles(run: Run, leads: Mapping[str, Judgement]) -> list[tuple[str, str, str]]:
+def _tiles(run: Run, leads: Sequence[Judgement]) -> list[tuple[str, str, str]]:
     found = []
-    lead = next(iter(leads.values()), None)
+    lead = next(iter(leads), None)
     if lead is not None:
         stated = claim.stated(lead)
         own = lead.own
@@ -115,13 +134,13 @@ def _tiles(run: Run, leads: Mapping[str, Judgement]) -> list[tuple[str, str, str
     return [*found, _checks(run, leads)]
 
 
-def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
+def _checks(run: Run, leads: Sequence[Judgement]) -> tuple[str, str, str]:
     """Return the tile of the checks: rule 9, and whether it concerns the systems that the finding compares."""
     work = rules.same_work(run)
     flagged = same_work.of_run(run).flagged
     compared = {
         (cell.system, cell.levels.get("arm", ""))
-        for one in leads.values()
+        for one in leads
         for held in one.cells
         for cell in held.sides.cells
     }
@@ -129,7 +148,7 @@ def _checks(run: Run, leads: Mapping[str, Judgement]) -> tuple[str, str, str]:
         odd = listing([f"{run.title(one)} with {claim.arm_words(run, arm)}" for one, arm in sorted(flagged)])
         return "Checks", "passed for what is compared", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
-    concerned = any(held.failed for one in leads.values() for held in one.cells)
+    concerned = any(held.failed for one in leads for held in one.cells)
     if (
         compared
         and work.mark == "partly"

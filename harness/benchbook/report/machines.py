@@ -11,7 +11,6 @@ from benchbook.analyse.machines import Finding, Machines, Result
 from benchbook.analyse.random_effects import Summary
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import level_words, listing
-from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import sentence
 from benchbook.report import across, claim, conclusion, history, opening
@@ -103,7 +102,7 @@ def _paragraph(text: str) -> tuple[str, str]:
 def _drawn(found: Machines) -> list[Finding]:
     """Return the findings to draw: those that answer the question, then those that depend on the machine."""
     first = next(iter(found.runs.values()))
-    leads = [one.id for one in conclusion.leading(first, Catalogue().publication(first.experiment)).values()]
+    leads = [one.id for _, one in conclusion.leading(first)]
     ratios = [one for one in found.findings if sum(result.value is not None for result in one.results) > 1]
     depends = [one for one in ratios if one.dependence in ("direction", "size")]
     chosen = [one for one in ratios if one.id in leads] or ratios[:1]

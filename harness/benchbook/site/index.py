@@ -153,7 +153,7 @@ def comparisons() -> list[Compared]:
         publication = catalogue.publication(run.experiment)
         if publication is not None and compares(catalogue, run):
             claims = outcome.published_claims(run)
-            found.append(Compared(run, publication, claims, outcome.lead(run, publication)))
+            found.append(Compared(run, publication, claims, outcome.lead(run)))
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
@@ -161,13 +161,33 @@ OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
 """Verdicts that decide nothing."""
 
 
+def once(found: Sequence[Compared]) -> list[Judgement]:
+    """Return the judgement on each published claim once, whoever repeats it (``counted_with``)."""
+    catalogue, kept = Catalogue(), dict[str, Judgement]()
+    for one in found:
+        experiment = one.run.experiment
+        declared = catalogue.claims(experiment)
+        for judged in one.claims:
+            own = f"{experiment}/{judged.id}"
+            other = str(declared.get(judged.id, {}).get("counted_with") or own)
+            name = other if "/" in other else f"{experiment}/{other}"
+            if name == own or name not in kept:
+                kept[name] = judged
+    return list(kept.values())
+
+
+SCALE = {"scaled", "levels-instead", "levels-in-place"}
+"""Codes of reasons that name another scale than the published one."""
+
+
 def summary() -> Markdown:
-    """Return the sum of all verdicts in one sentence."""
+    """Return the number of sources, claims and questions, and the sum of all verdicts on claims."""
     found = comparisons()
     if not found:
         return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
-    counts = outcome.counts([judged for one in found for judged in one.claims])
-    counted = Counter[str](grade.reading(judged).code for one in found for judged in one.claims)
+    every = once(found)
+    counts = outcome.counts(every)
+    counted = Counter[str](grade.reading(judged).code for judged in every)
     total, undecided = counted.total(), sum(number for verdict, _, number in counts if verdict in OPEN)
     decided = [
         f"**{counted[name]}** {words}"
@@ -182,10 +202,16 @@ def summary() -> Markdown:
     ]
     reasons = listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
     decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
-    here = sum(grade.reading(judged).here for one in found for judged in one.claims)
+    here = sum(grade.reading(judged).here for judged in every)
     only = f" {here} of these answers rest on one processor: they hold *here*." if here else ""
+    sources = len({one.publication.title for one in found})
+    asked = sum(judged.own for one in found for judged in claims.over(one.run))
+    other = sum(any(why.code in SCALE for why in (*one.reasons, *one.conditions)) for one in every)
+    apart = f"They are from {sources} sources; {other} of them were measured at another scale than published."
+    questions = f" {asked} questions of our own are counted apart." if asked else ""
     return Markdown(
-        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html)).{only}"
+        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html)).{only} "
+        f"{apart}{questions}"
     )
 
 
@@ -228,13 +254,13 @@ ON_CARD = 2
 
 
 def _findings(one: Compared) -> list[tuple[str, str]]:
-    """Return label, and finding with its verdict, of the first claims that answer the question of a comparison."""
-    found = conclusion.leading(one.run, one.publication)
+    """Return label, and finding with its verdict, of the first claims in the headline of a comparison."""
+    found = conclusion.leading(one.run)
     if not found and one.lead is not None:
-        found = {"Found": one.lead}
+        found = [("Found", one.lead)]
     return [
         (label, f"{outcome.finding(one.run, judged)} {claim.concluded(judged)}")
-        for label, judged in list(found.items())[:ON_CARD]
+        for label, judged in found[:ON_CARD]
     ]
 
 

@@ -13,7 +13,7 @@ from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
-from benchbook.report import claim, reasons, theme
+from benchbook.report import claim, conclusion, reasons, theme
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,9 @@ def published_claims(run: Run) -> list[Judgement]:
     return [one for one in claims.over(run) if not one.own]
 
 
-def lead(run: Run, publication: Publication) -> Judgement | None:
-    """Return the claim that represents a comparison: the declared one, or the first with a published ratio."""
-    found = published_claims(run)
-    named = [one for one in found if one.id == publication.lead]
-    ratios = [one for one in found if one.test == "ratio"]
-    return next(iter([*named, *ratios, *found]), None)
+def lead(run: Run) -> Judgement | None:
+    """Return the claim that represents a comparison: that of the headline of its page, or the first one."""
+    return next(iter([*(one for _, one in conclusion.leading(run)), *published_claims(run)]), None)
 
 
 def counts(found: Sequence[Judgement]) -> list[tuple[str, str, int]]:
@@ -100,7 +97,8 @@ def names(run: Run, one: Judgement, publication: Publication | None) -> Names:
 
     A publication names the sides of its lead claim; other claims may have other sides, or the same ones reversed.
     """
-    if publication and publication.of and publication.over and one.id == (publication.lead or one.id):
+    first = lead(run)
+    if publication and publication.of and publication.over and first is not None and one.id == first.id:
         return Names(publication.of, publication.over)
     if not one.cells:
         return Names("one side", "the other side")
@@ -131,10 +129,8 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
 
 
 def finding(run: Run, one: Judgement) -> str:
-    """Return what the rerun found of a claim, as its report says it; its label names the setting."""
-    if claim.has_ratio(one) and one.cells:
-        return claim.sentence(run, one, brief=True)
-    return f"The claim: {one.statement.rstrip('.')}."
+    """Return what the rerun found of a claim, as its report says it; its label names the conclusion."""
+    return claim.found(run, one, brief=True)
 
 
 def caveat(run: Run, one: Judgement | None) -> str:

@@ -123,6 +123,20 @@ def test_a_run_made_before_a_correction_is_judged_by_the_corrected_claim_and_say
     assert (note in sentence(found.reasons)) != declared
 
 
+def test_a_run_made_before_a_claim_was_added_as_a_correction_is_judged_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim that is new today, without a correction, is none of the run's."""
+    correction = {"date": "2026-03-02", "reason": "The page says it of all cases."}
+    added = Claim.model_validate({**BASE, "id": "added", "corrected": [correction]})
+    new = Claim.model_validate({**BASE, "id": "new"})
+    monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (added, new))
+    before, found = judge(tmp_path, twice, {})
+    assert (before.id, found.id, found.verdict) == ("faster", "added", "reproduced")
+    assert "the claim was declared after this run: corrected on 2026-03-02" in sentence(found.reasons)
+    assert "declared after" not in sentence(before.reasons)
+
+
 def test_a_corrected_claim_is_judged_by_the_published_numbers_of_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,14 +29,31 @@ def checkout(where: Path, *changes: tuple[str, str]) -> Catalogue:
 def test_it_says_who_claimed_what_and_when(tmp_path):
     found = checkout(tmp_path).publication("cnos-vs-influx")
     assert found is not None
-    assert (found.year, found.lead, found.of, found.over) == (2022, "faster-in-most", "CnosDB", "InfluxDB")
+    assert (found.year, found.of, found.over) == (2022, "CnosDB", "InfluxDB")
     assert found.url is not None
     assert found.url.startswith("https://")
 
 
-def test_a_lead_that_is_no_claim_names_the_nearest(tmp_path):
-    catalogue = checkout(tmp_path, ('"ratios-read-back" }', '"ratois-read-back" }'))
-    with pytest.raises(RequestError, match='no claim "ratois-read-back"; did you mean "ratios-read-back"'):
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            'counted_with = "ratois"',
+            'no claim "ratois"; did you mean "ratios"|"ratois" does not exist.*mean "ratios"',
+        ),
+        (
+            'counted_with = "cnos-vs-influx/ratois"',
+            'cnos-vs-influx has no claim "ratois"; did you mean "ratios"',
+        ),
+        ("conclusion = 0", "conclusion"),
+        ('statement = "Not published: is it?"\nconclusion = 1', "a question of our own is no `conclusion`"),
+    ],
+)
+def test_a_wrong_place_in_the_publication_is_refused(tmp_path, wrong, message):
+    statement = 'statement = "In most cases, CnosDB is faster than InfluxDB."\n'
+    before = wrong if wrong.startswith("statement") else f"{statement}{wrong}"
+    catalogue = checkout(tmp_path, ("conclusion = 1\n", ""), (statement, f"{before}\n"))
+    with pytest.raises(RequestError, match=message):
         catalogue.experiment("cnos-vs-influx")
 
 

@@ -232,22 +232,37 @@ def test_a_caveat_is_beside_its_number():
     ]
 
 
-def led(monkeypatch: pytest.MonkeyPatch, *found: Any, ids: tuple[str, ...] = ()) -> list[str]:
+def led(monkeypatch: pytest.MonkeyPatch, *found: Any, **conclusions: int) -> list[tuple[str, str]]:
+    """Return label and id of the claims in a headline; ``conclusions`` are the numbers that today's claims declare."""
     monkeypatch.setattr(claims, "over", lambda *_: tuple(found))
-    run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]})
-    stated = {"title": "A page", "author": "An author", "claimed": "A is fast."}
-    publication = Publication(**stated, leads={name: name for name in ids})
-    return [one.id for one in conclusion.leading(run, publication).values()]
+    declared = {name: {"conclusion": number} for name, number in conclusions.items()}
+    monkeypatch.setattr(conclusion.Catalogue, "claims", lambda *_: declared)
+    run: Any = SimpleNamespace(against_itself=False, declared={"claims": [{}]}, experiment="quickstart")
+    return [(label, one.id) for label, one in conclusion.leading(run)]
 
 
-def test_the_claims_that_the_question_is_about_lead_in_their_order(monkeypatch):
-    first, second = judged(), judged(id="second")
-    assert led(monkeypatch, first, second, ids=("second", "ratios")) == ["second", "ratios"]
-    assert led(monkeypatch, first, second) == ["ratios"]
+def test_the_headline_is_the_first_conclusion_in_all_its_claims(monkeypatch):
+    table, first, also, last = (judged(id=name) for name in ("table", "first", "also", "last"))
+    found = led(monkeypatch, table, last, first, also, last=3, first=1, also=1)
+    assert found == [("Conclusion 1", "first"), ("Conclusion 1", "also"), ("Conclusion 3", "last")]
+    assert led(monkeypatch, table, first) == [("Found", "table")], "no conclusion is declared"
+    many = dict.fromkeys("abcdef", 1)
+    assert len(led(monkeypatch, *(judged(id=name) for name in many), judged(id="g"), **many, g=2)) == len(
+        many
+    )
 
 
-def test_where_the_one_asked_for_was_not_measured_the_first_leads(monkeypatch):
-    assert led(monkeypatch, judged(), judged(id="second", measured=None), ids=("second",)) == ["ratios"]
+def test_the_first_conclusion_leads_even_if_nothing_was_measured_of_it(monkeypatch):
+    unmeasured = judged("not run", id="first", cells=(), measured=None)
+    [(_, name)] = led(monkeypatch, judged(), unmeasured, first=1)
+    assert name == "first"
+    assert claim.found(RUN, unmeasured) == "The claim: CnosDB is faster."
+
+
+def test_a_question_of_ours_leads_only_alone(monkeypatch):
+    own = judged(id="own", own=True)
+    assert led(monkeypatch, own, judged()) == [("Found", "ratios")]
+    assert led(monkeypatch, own) == [("Found", "own")]
 
 
 def test_a_trend_alone_is_no_answer(monkeypatch):

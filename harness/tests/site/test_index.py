@@ -86,8 +86,28 @@ def test_the_sum_holds_every_published_claim_once():
     assert sum(int(number) for number in re.findall(r"\*\*(\d+)\*\*", said)) == total
     assert "hold in direction but not in size" in said
     assert "have another ratio whose direction is not certain in every case" in said
-    every = [one for held in index.comparisons() for one in claims.of_run(held.run)]
-    assert total == sum(not one.own for one in every)
+    found = index.comparisons()
+    every = [one for held in found for one in claims.of_run(held.run)]
+    declared = [
+        one
+        for held in found
+        for name, one in Catalogue(ROOT).claims(held.run.experiment).items()
+        if name in {judged.id for judged in held.claims}
+    ]
+    assert total == sum(not one.get("counted_with") for one in declared) < sum(not one.own for one in every)
+    assert f"{sum(one.own for one in every)} questions of our own are counted apart" in said
+    sources = {held.publication.title for held in found}
+    assert f"They are from {len(sources)} sources; " in said
+    assert len(sources) < len(found), "two experiments rerun one publication"
+
+
+def test_a_claim_that_several_experiments_repeat_is_counted_once():
+    names = ("cnos-vs-influx", "cnos-vs-influx-one-client")
+    both = [one for one in index.comparisons() if one.run.experiment in names]
+    assert len(both) == len(names)
+    ids = [judged.id for judged in index.once(both)]
+    assert sorted(ids) == sorted(set(ids))
+    assert index.once(both) == list(both[0].claims), "the second experiment repeats claims of the first"
 
 
 def test_the_picture_has_a_row_for_each_comparison_with_its_numbers():
