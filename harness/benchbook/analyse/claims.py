@@ -217,7 +217,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         corrected = {one.id: one for one in today if corrected_after(one, run)}
         claims = [corrected.get(claim.id) or worded.get(without_words(claim), claim) for claim in found]
         known = {claim.id for claim in found}
-        claims += [one for one in corrected.values() if found and one.id not in known]
+        claims += [one for one in corrected.values() if one.added and found and one.id not in known]
         machine = experiment.get("published_machine")
         return claims, PublishedMachine.model_validate(machine) if machine else None
     except ValueError as error:
@@ -228,7 +228,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         ) from error
 
 
-WORDS = {"statement", "source", "corrected", "conclusion", "counted_with"}
+WORDS = {"statement", "source", "corrected", "added", "conclusion", "counted_with"}
 """Keys of a claim that no verdict depends on."""
 
 

@@ -261,6 +261,8 @@ class Claim(Model):
     corrected: list[Correction] = Field(default_factory=list)
     """Corrections of this claim, the oldest first. Runs that began before the last one are judged by the corrected
     claim, and their verdict says that it was declared after them."""
+    added: bool = False
+    """True if the claim itself is its first correction: runs that did not declare it are judged by it, too."""
     unstated: list[Name] = Field(default_factory=list)
     """Factors for what the publication omits. If a run has two or more levels of each, Benchbook tests the claim at
     all of them; the verdict is "underspecified" only if it differs between levels."""
@@ -359,6 +361,8 @@ class Claim(Model):
                 'a claim with `phases` compares two sides of valid trials; remove `phases`, or the test "agree", '
                 '"rises" or "falls", or validity = "phase"'
             )
+        if self.added and not self.corrected:
+            raise ValueError("`added` needs the key `corrected`: the date, and why the claim was added")
         if self.phases and self.phase != self.phases[0]:
             raise ValueError("`phases` takes the place of `phase`; remove `phase`")
         if self.own and (self.conclusion or self.counted_with):

@@ -76,6 +76,7 @@ def test_each_phase_has_its_own_published_number(tmp_path: Path) -> None:
     [
         ({"across": []}, "belong together"),
         ({"phases": []}, "belong together|phase"),
+        ({"added": True}, "`added` needs the key `corrected`"),
         ({"phase": "load"}, "`phases` takes the place of `phase`"),
         ({"validity": "phase"}, "compares two sides of valid trials"),
         ({"test": "agree", "published": None}, "compares two sides of valid trials"),

@@ -126,10 +126,10 @@ def test_a_run_made_before_a_correction_is_judged_by_the_corrected_claim_and_say
 def test_a_run_made_before_a_claim_was_added_as_a_correction_is_judged_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A claim that is new today, without a correction, is none of the run's."""
+    """Another claim that is new today is none of the run's, even if it was corrected since."""
     correction = {"date": "2026-03-02", "reason": "The page says it of all cases."}
-    added = Claim.model_validate({**BASE, "id": "added", "corrected": [correction]})
-    new = Claim.model_validate({**BASE, "id": "new"})
+    added = Claim.model_validate({**BASE, "id": "added", "added": True, "corrected": [correction]})
+    new = Claim.model_validate({**BASE, "id": "new", "corrected": [correction]})
     monkeypatch.setattr(claims, "_claims_of_today", lambda *_: (added, new))
     before, found = judge(tmp_path, twice, {})
     assert (before.id, found.id, found.verdict) == ("faster", "added", "reproduced")
