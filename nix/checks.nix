@@ -45,7 +45,7 @@ in {
       cd ${self}
       unformatted=$(gofmt -l harness/benchload)
       [ -z "$unformatted" ] || { echo "gofmt: $unformatted" >&2; exit 1; }
-      shellcheck bench nix/vendor-hash harness/tests/nix/with-stand-in .ci/nix
+      shellcheck bench nix/go-hash nix/vendor-hash harness/tests/nix/with-stand-in .ci/nix
       touch "$out"
     '';
   formatting-nix = pkgs.runCommand "formatting-nix" {nativeBuildInputs = [pkgs.alejandra];} ''

@@ -15,8 +15,6 @@
     then from "from Nix"
     else if source ? own
     then from "part of Benchbook"
-    else if source ? go
-    then from "built from its Go module at the first run"
     else if source ? docker
     then image
     else if !(source ? python)

@@ -30,21 +30,24 @@
 
   pkgs = pins.modern;
   others = lib.filterAttrs (_: one: !(one.source ? nix)) declared.systems;
+  fromGo = lib.filterAttrs (_: one: one.source ? go) others;
   fromMaven = lib.filterAttrs (_: one: one.source ? maven) others;
   fromWheels = lib.filterAttrs (_: one: one.source ? python.wheels) others;
   ofMaven = lib.mapAttrs (import ./maven.nix {inherit lib pkgs;}) fromMaven;
+  ofGo = lib.mapAttrs (import ./go.nix {inherit lib pkgs;}) fromGo;
   ofWheels = lib.mapAttrs (import ./wheels.nix {inherit lib pkgs system;}) fromWheels;
 in {
   # A sentence for every system whose package and TOML differ.
   disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
 
   # name -> package; a package that differs from its TOML is an error.
-  packages = ofPins // ofMaven // ofWheels;
+  packages = ofPins // ofGo // ofMaven // ofWheels;
 
   # name -> what the harness gets: a package with the program in bin/, a program, or a folder of jars.
   programs =
     lib.mapAttrs (_: package: "${package}") ofPins
     // lib.mapAttrs (name: package: "${package}" + lib.optionalString (fromMaven.${name}.source.maven ? program) "/${fromMaven.${name}.source.maven.program}") ofMaven
+    // lib.mapAttrs (name: package: "${package}/bin/${fromGo.${name}.source.go.program}") ofGo
     // lib.mapAttrs (_: package: "${package}/bin/python") ofWheels;
 
   # The pins that some systems come from.

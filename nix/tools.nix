@@ -20,7 +20,6 @@
   bySource = {
     inherit image;
     docker = image;
-    go = [pkgs.go];
     maven = [java pkgs.gnugrep];
     python = [java pkgs.gnugrep];
   };
@@ -77,7 +76,7 @@ in {
 
   # For the command line alone, which runs any experiment, and an old one again with Nix.
   all = {
-    first = lib.unique (builtins.concatMap (tools: tools.first) each ++ [(pkgs.maven.override {jdk_headless = java;})]);
+    first = lib.unique (builtins.concatMap (tools: tools.first) each ++ [pkgs.go (pkgs.maven.override {jdk_headless = java;})]);
     last = lib.unique (builtins.concatMap (tools: tools.last) each ++ [pkgs.nix]);
   };
 }

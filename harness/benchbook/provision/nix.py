@@ -47,8 +47,12 @@ def lacking(system: System, request: Request) -> str | None:
     """Return why this app of the flake does not include the system; None if it does, or if this is no such app."""
     if not request.environment.get(VARIABLE) or isinstance(_path(system, request), Path):
         return None
-    offered = system.source.nix or _digest_of_files(system)
-    return "is not among the systems of this app" if offered else "has no Nix package"
+    return "is not among the systems of this app" if _is_offered(system) else "has no Nix package"
+
+
+def _is_offered(system: System) -> bool:
+    """Return whether the flake has the system: from nixpkgs, or from the registry of its language."""
+    return bool(system.source.nix or system.source.go or _digest_of_files(system))
 
 
 def _digest_of_files(system: System) -> str | None:
@@ -66,7 +70,7 @@ def _digest_of_files(system: System) -> str | None:
 def _path(system: System, request: Request) -> Path | Missing | None:
     file = request.environment.get(VARIABLE)
     of_files = _digest_of_files(system) is not None
-    if system.source.nix is None and not (file and of_files):
+    if not _is_offered(system) or not (file or system.source.nix):
         return None
     if not file:
         command = "nix run .#experiment -- <experiment>"

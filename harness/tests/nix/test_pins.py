@@ -29,6 +29,17 @@ def test_the_vendor_hash_was_made_for_these_go_files(name):
     assert stated == true, f"harness/benchload/{name} changed: run nix/vendor-hash and commit what it writes"
 
 
+def test_the_hashes_of_go_systems_are_those_of_all_their_versions():
+    hashes = toml(NIX / "go-systems.toml")
+    declared = [toml(path) for path in sorted((ROOT / "systems").glob("*.toml"))]
+    built = {
+        one["name"]: one["version"]
+        for one in declared
+        if "go" in one["source"] and "nix" not in one["source"]
+    }
+    assert {name: held["version"] for name, held in hashes.items()} == built
+
+
 def test_hdrhistogram_has_the_version_and_a_hash_of_the_lock():
     text = (NIX / "hdrhistogram.nix").read_text(encoding="utf-8")
     version = re.search(r'version = "(.+?)"', text).group(1)
@@ -71,7 +82,9 @@ def test_the_table_of_sources_is_what_the_systems_declare():
         if name in built or source in ("Benchbook", "Python package"):
             assert proof == "build", name
         else:
-            assert proof == ("evaluation" if "`" in source or source in ("Maven", "wheels") else "-"), name
+            assert proof == (
+                "evaluation" if "`" in source or source in ("Go module", "Maven", "wheels") else "-"
+            ), name
 
 
 def _source(sources):

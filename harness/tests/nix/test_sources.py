@@ -6,7 +6,7 @@ import pytest
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
-from benchbook.host.provenance import provenance, revision
+from benchbook.host.provenance import provenance, revision, sha256_of
 from benchbook.provision import environment, maven, nix
 from benchbook.provision.find import find
 from benchbook.provision.request import Request
@@ -56,6 +56,7 @@ def test_a_system_that_this_app_does_not_bring_names_its_other_source(asked):
 
 
 MAVEN = {"artifacts": ["org.example:server:1"], "sha256": {"org.example:server:1:jar": "0" * 64}}
+GO = {"package": "example.org/server", "program": "server"}
 WHEELS = {"package": "stored", "python": "3.11", "wheels": {"stored-3-cp311-cp311-any.whl": "0" * 64}}
 
 
@@ -92,13 +93,21 @@ def test_a_binding_of_the_flakes_wheels_runs_in_their_python(tmp_path):
     assert found.digest == environment.digest(system.source.python)
 
 
+def test_a_program_that_the_flake_builds_from_its_module_has_the_digest_of_its_file(tmp_path):
+    system = declared(go=GO, python=None)
+    program = tmp_path / "server"
+    program.write_text("")
+    found = find(system, from_files(tmp_path, system, program))
+    assert (found.source, found.path, found.digest) == ("nix", program, sha256_of(program))
+
+
 def test_files_that_the_store_lost_are_no_program(tmp_path):
     system = declared(maven=MAVEN, python=None)
     with pytest.raises(Unavailable, match=r"nix: .*lost does not exist"):
         find(system, from_files(tmp_path, system, tmp_path / "lost", "java"))
 
 
-@pytest.mark.parametrize("source", [{"maven": MAVEN}, {"python": WHEELS}])
+@pytest.mark.parametrize("source", [{"maven": MAVEN}, {"python": WHEELS}, {"go": GO}])
 def test_a_system_of_files_that_this_app_does_not_bring_is_among_those_of_others(asked, source):
     request, _ = asked
     assert nix.lacking(declared(**source), request) == "is not among the systems of this app"

@@ -24,12 +24,17 @@
 in {
   inherit build;
 
-  runCommand = name: {nativeBuildInputs ? []}: script:
-    build name {
-      inherit nativeBuildInputs;
+  runCommand = name: {
+    nativeBuildInputs ? [],
+    impureEnvVars ? [],
+    outputHashMode ? null,
+    outputHash ? null,
+  } @ arguments: script:
+    build name (arguments
+    // {
       # The machine has the interpreters where the first lines of scripts say.
       script = "patchShebangs() { :; }\n" + script;
-    };
+    });
 
   writeText = name: text:
     build name {

@@ -3,6 +3,7 @@ let
   listed = (builtins.fromTOML (builtins.readFile ./surface.toml)).lib;
   made = rec {
     inherit (builtins) concatStringsSep mapAttrs;
+    fetchers.proxyImpureEnvVars = ["http_proxy" "https_proxy" "no_proxy"];
     filterAttrs = keep: set:
       builtins.removeAttrs set (builtins.filter (name: !keep name set.${name}) (builtins.attrNames set));
     genAttrs = names: value:
