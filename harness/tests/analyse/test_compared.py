@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path: Path) -> None:
         compare(tmp_path, "a", "a")
     with pytest.raises(RequestError, match="no cell in common") as refused:
         compare(tmp_path, "a", "b")
-    assert f"The second has system={SYSTEM},batch_size=1." in str(refused.value.hint)
+    assert f"the second has system={SYSTEM},batch_size=1." in str(refused.value.hint)
     with pytest.raises(RequestError, match='There is no run "c"'):
         compare(tmp_path, "a", "c")
 

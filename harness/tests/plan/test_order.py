@@ -81,3 +81,12 @@ def test_a_plan_runs_compared_systems_one_after_the_other() -> None:
             if trial.block == block
         ]
         assert len(list(itertools.groupby(sizes))) == len(set(sizes)), sizes
+
+
+def test_the_copies_of_a_setup_in_an_aa_run_are_among_those_it_is_compared_with() -> None:
+    made = plan(Catalogue(), "cnos-vs-influx", "seed", trials=2, against_itself=True)
+    for block in range(made.trials_per_cell):
+        held = [trial.levels for trial in made.trials if trial.block == block]
+        sizes = [(levels["workers"], levels["batch_size"]) for levels in held]
+        assert len(list(itertools.groupby(sizes))) == len(set(sizes)), sizes
+        assert {levels["aa"] for levels in held} == {"A", "B"}
