@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchbook.cli import table
 from benchbook.declare.catalogue import Catalogue, root
@@ -47,10 +47,8 @@ def show_missing_origins(made: Plan, results: Path) -> None:
     """Report the programs given by their paths of which the run does not state where they come from."""
     from benchbook.analyse.wording import listing
 
-    facts = folder.read_object(results / "runs" / made.run_id / folder.RUN_FILE)
-    lacking = [
-        name for name, program in (facts.get("programs") or {}).items() if program and lacks_origin(program)
-    ]
+    programs = _facts(made, results).get("programs") or {}
+    lacking = [name for name, program in programs.items() if program and lacks_origin(program)]
     if lacking:
         example = f"--origin '{lacking[0].partition(FROM)[0]}={FORMS[0]}'"
         print(
@@ -136,12 +134,17 @@ KEPT = ("--set", "--system", "--origin", "--results", "--cluster")
 """Options that say what a run does; one that is suggested does the same."""
 
 
+def _facts(made: Plan, results: Path) -> dict[str, Any]:
+    """Return what ``run.json`` holds; nothing of a run that was removed meanwhile."""
+    try:
+        return folder.read_object(results / "runs" / made.run_id / folder.RUN_FILE)
+    except (BenchbookError, ValueError):
+        return {}
+
+
 def _repeated(verb: str, made: Plan, results: Path) -> str:
     """Return a command on the experiment of a run, with the options that the run was given."""
-    try:
-        given = folder.read_object(results / "runs" / made.run_id / folder.RUN_FILE).get("argv")
-    except (BenchbookError, ValueError):  # a run that was removed meanwhile
-        given = None
+    given = _facts(made, results).get("argv")
     words = [verb, made.experiment]
     if made.profile != "quick":
         words += ["--profile", made.profile]

@@ -34,3 +34,11 @@ def test_a_program_given_by_its_path_needs_an_origin(
     shown = capsys.readouterr().err
     assert ("nothing states where the program of redis-7 comes from" in shown) == named
     assert ("--origin 'redis-7=image NAME:TAG'" in shown) == named
+
+
+def test_a_run_that_was_removed_meanwhile_needs_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: Any = SimpleNamespace(run_id="r-1")
+    summary.show_missing_origins(made, tmp_path)
+    assert capsys.readouterr().err == ""
