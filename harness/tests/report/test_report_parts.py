@@ -318,7 +318,7 @@ def test_every_published_number_is_in_a_row_with_its_use(plain: Run) -> None:
     assert isinstance(made, Table)
     assert sum(int(number) for _, number, _ in made.rows) == 504
     assert made.caption.startswith(
-        "93 of 504 published numbers are used: 33 compared by claims, 60 drawn in charts."
+        "102 of 504 published numbers are used: 42 compared by claims, 60 drawn in charts."
     )
     [drawn] = [about for about, number, use in made.rows if use == "drawn in a chart (percentiles)"]
     assert "metric latency_p50, latency_p80, latency_p90, latency_p95, latency_p99" in drawn
