@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -249,6 +250,10 @@ def _report_lack(message: str, hint: str) -> None:
     _report(message, f"{hint} Finished trials are kept; to continue a run: {typed('resume')}")
 
 
+_NO_INTEGER = re.compile(r"(Input should be|'.*' is not) a valid integer.*")
+"""How Typer, by its version, says that a number is none."""
+
+
 def _usage(error: Exception) -> int:
     """Report a mistake in the command line; raise anything else, because it is a defect of Benchbook."""
     message = getattr(error, "format_message", None)
@@ -256,7 +261,7 @@ def _usage(error: Exception) -> int:
         if type(error).__name__ in ("Exit", "Abort"):
             return int(getattr(error, "exit_code", 1))
         raise error
-    text = str(message())
+    text = _NO_INTEGER.sub("this must be a whole number, such as 5.", str(message()))
     if text:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else typed()

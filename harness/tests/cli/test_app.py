@@ -258,3 +258,9 @@ def test_sql_takes_one_statement(
 ) -> None:
     assert run(["sql", text, "--results", str(tmp_path)]) == 2
     assert f"This command takes one SQL statement; {found}." in capsys.readouterr().err
+
+
+def test_text_in_place_of_a_number_says_what_to_write(capsys):
+    assert run(["plan", "quickstart", "--trials", "ten"]) == 2
+    said = capsys.readouterr().err
+    assert "Invalid value for '--trials': this must be a whole number, such as 5.\n" in said
