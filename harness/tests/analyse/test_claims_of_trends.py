@@ -11,6 +11,9 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.judgement import evidence
+from benchbook.analyse.model import fit
+from benchbook.declare.expectation import Expectation
 from benchbook.report.reasons import sentence
 from tests.analyse.claimed import BASE, CNOS, SIZES
 from tests.claims import measured_run
@@ -89,3 +92,14 @@ def test_a_trend_along_levels_without_an_order_is_refused() -> None:
 def test_trends(tmp_path: Path, values: list[float], claim: dict[str, Any], verdict: str, words: str) -> None:
     found = trend(tmp_path, values, **claim)
     assert (found.verdict, words in sentence(found.reasons)) == (verdict, True), sentence(found.reasons)
+
+
+def test_a_step_that_goes_the_other_way_is_one_test_among_all_steps() -> None:
+    """Of five steps that are equal in truth, one goes the other way with p < 0.05 in every fifth run."""
+    expected = Expectation("at-least", 1.0, 0.0)
+    rise, fall = fit([0.4, 0.5, 0.6, 0.5]), fit([-0.02, -0.06, -0.02, -0.05])
+    assert rise is not None
+    assert fall is not None
+    alone, among = (evidence(rise, expected, [fall, *[rise] * others]) for others in (0, 4))
+    assert 0.01 < alone.reversed < 0.05
+    assert among.reversed == pytest.approx(5 * alone.reversed)
