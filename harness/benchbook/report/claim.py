@@ -278,6 +278,10 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 
+MOST_NAMED = 6
+"""Cases on one side of 1 that are named; of more, only the number."""
+
+
 def _directions(one: Judgement) -> str:
     """Return in which cases of a claim the ratio is clearly above or below 1."""
     factors = differing_factors([cell for cell in one.cells if cell.measured])
@@ -288,7 +292,7 @@ def _directions(one: Judgement) -> str:
     def where(found: Sequence[JudgedCell]) -> str:
         if len(found) == len(one.cells):
             return "in all"
-        if len(factors) != 1 or not found:
+        if len(factors) != 1 or not 0 < len(found) <= MOST_NAMED:
             return f"in {len(found) or 'none'}"
         return f"with {together([level_words(factors[0], cell.sides.levels[factors[0]]) for cell in found])}"
 

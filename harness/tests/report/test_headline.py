@@ -299,6 +299,13 @@ def test_cases_that_differ_say_on_which_side_of_1_each_lies():
     assert "2 operations failed" in claim.concluded(judged("inconclusive", *failed))
 
 
+def test_of_many_cases_on_one_side_only_the_number_is_said():
+    many = [cell(str(size), low=1.2, high=1.4, measured=1.3) for size in range(2, 9)]
+    one = judged("inconclusive", *many, cell("1", low=0.5, high=0.7, measured=0.6))
+    said = "Of 8 cases (one per batch size), the ratio is clearly above 1 in 7 and clearly below 1 with batches of 1."
+    assert said in claim.concluded(one)
+
+
 def test_a_publication_may_name_configurations_in_sentences(monkeypatch):
     one = cell()
     one.sides.cells = tuple(
