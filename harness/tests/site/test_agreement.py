@@ -10,6 +10,7 @@ import pytest
 from benchbook.analyse import claims, comparison, two_runs
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
+from benchbook.declare.claim import PHASE
 from benchbook.report import claim
 from benchbook.report.table import Table
 from benchbook.report.tables import verdicts
@@ -58,7 +59,8 @@ def test_a_comparison_of_two_cells_has_the_ratio_and_the_interval_of_the_claim(
         if one.over_metric:
             continue  # the page has no comparison of two metrics of one cell
         for cell in one.cells:
-            by_name = {held.cell.name: held for held in comparison.estimates(run, one.phase, one.metric)}
+            phase = cell.sides.levels.get(PHASE, one.phase)
+            by_name = {held.cell.name: held for held in comparison.estimates(run, phase, one.metric)}
             above, below = (by_name[cell.sides.cells[place].name] for place in (-1, 0))
             versus = comparison.versus(run, above, below)
             if versus is None or versus.ratio.trials != cell.trials:
