@@ -16,10 +16,7 @@ from benchbook.report import conclusion
 from benchbook.report.charts import ratio
 from benchbook.report.table import Markdown
 from benchbook.report.tables import cost, environment, verdicts, work
-from tests.report.test_report_parts import changed
-
-LONG = "UPDATE phases SET duration_seconds = 5"
-"""Phases of the synthetic run are too short for a verdict on their rates."""
+from tests.report.test_report_parts import LONG, changed
 
 
 def test_the_answer_is_a_sentence_on_loading_and_one_on_queries(made):

@@ -14,7 +14,7 @@ from benchbook.report.figure import Figure
 from benchbook.site import outcome, overview
 from benchbook.site.outcome import outcomes
 from tests.record import synthetic_run
-from tests.report.test_report_parts import changed
+from tests.report.test_report_parts import LONG, changed
 
 FACTOR = 400_000 / 180_000
 """The factor by which the synthetic DuckDB loads faster."""
@@ -70,7 +70,7 @@ def test_claims_have_their_verdicts_and_a_picture(tmp_path):
 
 
 def test_without_claims_every_comparison_with_the_baseline(made):
-    plain = changed(made, "UPDATE phases SET duration_seconds = 5")
+    plain = changed(made, LONG)
     found = outcomes(plain)
     assert {one.verdict for one in found} <= {"better", "worse", "undecided", "no difference"}
     assert found[0].statement == "SQLite 3.45.1 compared with DuckDB 1.5.6: Rows loaded per second"
