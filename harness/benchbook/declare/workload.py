@@ -11,11 +11,13 @@ import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from benchbook.declare import plugin
+from benchbook.declare.checkout import root
 from benchbook.declare.toml import Model
 
 Direction = Literal["higher", "lower", "none"]
@@ -148,9 +150,13 @@ class Workload:
     """True if it writes other data than the dataset of the experiment."""
 
 
-@functools.cache
 def workloads() -> Mapping[str, Workload]:
-    """Return every workload by name: those of ``MODULES`` in this order, then those of experiments."""
+    """Return every workload by name: those of ``MODULES`` in this order, then those of experiments; read once."""
+    return _workloads(root())
+
+
+@functools.cache
+def _workloads(_root: Path) -> Mapping[str, Workload]:
     found = {name: importlib.import_module(f"benchbook.workloads.{name}").workload for name in MODULES}
     return found | plugin.every("workload", MODULES)
 

@@ -11,7 +11,6 @@ import pytest
 from benchbook.cli import summary, table
 from benchbook.cli.app import run
 from benchbook.declare.catalogue import root
-from benchbook.declare.workload import workloads
 
 PUBLISHED = root() / "reports" / "data" / "quickstart"
 
@@ -70,7 +69,6 @@ def test_a_name_of_two_declarations_shows_both(
     for part in ("datasets", "storage", "systems"):
         (tmp_path / part).symlink_to(root() / part)
     shutil.copytree(root() / "experiments" / "quickstart", tmp_path / "experiments" / "devops")
-    workloads()  # of this checkout: they are read once
     monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
     assert run(["show", "devops", "--json"]) == 0
     assert [one["kind"] for one in json.loads(capsys.readouterr().out)] == ["experiment", "dataset"]

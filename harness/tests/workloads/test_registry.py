@@ -68,7 +68,7 @@ def turning(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     )
     monkeypatch.setitem(sys.modules, "benchbook.workloads.turn", SimpleNamespace(workload=made))  # type: ignore[arg-type]
     monkeypatch.setattr(registry, "MODULES", (*registry.MODULES, "turn"))
-    caches = (workloads, metric.table, metric.describe)
+    caches = (registry._workloads, metric.table, metric.describe)
     for cache in caches:
         cache.cache_clear()
     yield
