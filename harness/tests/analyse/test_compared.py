@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from benchbook.analyse import two_runs
+from benchbook.analyse.model import Noise
 from benchbook.analyse.ratio import unpaired
 from benchbook.analyse.reason import because
 from benchbook.analyse.two_runs import TwoRuns, compare
@@ -183,6 +185,15 @@ def test_the_noise_floor_is_used(tmp_path: Path) -> None:
     found = two(tmp_path, 2.5)
     assert {change.said for change in found.changes} == {"no difference can be claimed"}
     assert all(change.noise and change.noise > 1.2 for change in found.changes)
+
+
+@pytest.mark.parametrize(("deviation", "kept"), [(0.0, 0.14), (0.05, 0.14), (0.3, 0.3)])
+def test_noise_between_equal_setups_does_not_hide_what_equal_runs_differ_by(
+    deviation: float, kept: float
+) -> None:
+    found = two_runs.between_runs("rows_per_second", Noise(deviation**2, 5))
+    assert found is not None
+    assert math.sqrt(found.variance) == pytest.approx(kept)
 
 
 def test_welch_without_numbers() -> None:
