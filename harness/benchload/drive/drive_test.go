@@ -15,6 +15,7 @@ import (
 	"benchbook/benchload/measure"
 	"benchbook/benchload/query"
 	"benchbook/benchload/query/spec"
+	"benchbook/benchload/system"
 	"benchbook/benchload/target"
 	"benchbook/benchload/target/influx"
 	"benchbook/benchload/target/wire"
@@ -175,5 +176,37 @@ func TestATickThatWasMissedIsNotMadeUpFor(t *testing.T) {
 	summary, _, _ := driven(t, tested, 1, drive.Pace{Workers: 1, Tick: 100 * time.Millisecond, Duration: 550 * time.Millisecond})
 	if summary.Operations < 3 || summary.Operations > 4 {
 		t.Errorf("%d operations, want 4: at 0, 350, 400 and 500 ms", summary.Operations)
+	}
+}
+
+// slow is a client that prepares each operation, and does it, for a time.
+type slow struct{ prepares, does time.Duration }
+
+func (s slow) Next(number int64) bool    { time.Sleep(s.prepares); return number < 160 }
+func (s slow) Do() (drive.Result, error) { time.Sleep(s.does); return drive.Result{}, nil }
+func (s slow) Ended(*system.Failure)     {}
+func (s slow) Interrupt()                {}
+func (s slow) Close()                    {}
+
+func TestTheGeneratorIsTheBottleneckOfAllWorkersTogether(t *testing.T) {
+	for _, one := range []struct {
+		slow
+		want string
+	}{
+		{slow{time.Millisecond, 20 * time.Millisecond}, "server"}, // 16 workers together wait for most of the time of one
+		{slow{20 * time.Millisecond, 0}, "generator"},
+	} {
+		var out bytes.Buffer
+		work := drive.Work{
+			Client: func(int) (drive.Client, error) { return one.slow, nil },
+			Pace:   drive.Pace{Workers: 16},
+		}
+		summary, _, err := work.Run(context.Background(), measure.NewRun(event.NewWriter(&out), 16, false, "query"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if summary.Bottleneck != one.want {
+			t.Errorf("workers that prepare for %s and do for %s have the bottleneck %q, want %q", one.prepares, one.does, summary.Bottleneck, one.want)
+		}
 	}
 }

@@ -264,3 +264,22 @@ func TestAStoreThatChangesAValueIsFound(t *testing.T) {
 		t.Errorf("code %d, %v", code, summary)
 	}
 }
+
+func TestWorkersChooseOtherRecordsAndTheSeedDecidesWhich(t *testing.T) {
+	chosen := func(seed uint64, worker int) (numbers []int64) {
+		w := newWork(&Command{Do: "a", Records: 10_000, Fields: 10, FieldBytes: 100, Seed: seed}, 10_000)
+		c := w.client(nil, worker)
+		for operation := range int64(50) {
+			c.Next(operation)
+			numbers = append(numbers, c.number)
+		}
+		return numbers
+	}
+	first := chosen(1, 0)
+	if !slices.Equal(first, chosen(1, 0)) {
+		t.Error("a seed does not choose the same records again")
+	}
+	if slices.Equal(first, chosen(1, 1)) || slices.Equal(first, chosen(2, 0)) {
+		t.Error("another worker, or another seed, chooses the same records")
+	}
+}
