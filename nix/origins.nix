@@ -26,7 +26,7 @@ in {
   functions = ''
     listed() {
       case $given in
-      *" --system $1="*) printf '  %s: given with --system\n' "$1" ;;
+      *" --system $1="* | *" --system=$1="*) printf '  %s: given with --system\n' "$1" ;;
       *) printf '  %s: %s\n' "$1" "$2" ;;
       esac >&2
     }

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-import polars as pl
-
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.declare.claim import Choice, Claim, Precondition
 from benchbook.declare.level import amount, listed, same
-from benchbook.host.facts import virtual
+from benchbook.host.facts import known_virtual
 
 
 def unmet(claim: Claim, run: Run, cells: Sequence[JudgedCell]) -> dict[int, Reason]:
@@ -32,8 +30,9 @@ def _missed(claim: Claim, run: Run, judged: JudgedCell) -> Iterator[Reason]:
         if not all(_has(of, factor, levels) for factor, levels in asked.where.items()):
             continue
         if asked.machine is not None:
-            if virtual(run.facts("host")):
-                yield because("virtual-machine", why=asked.why)
+            known = known_virtual(run.facts("host"))
+            if known is not False:
+                yield because("virtual-machine", known=known is True, why=asked.why)
             continue
         for cell in dict.fromkeys({"both": (of, over), "of": (of,), "over": (over,)}[asked.side]):
             found = (_otherwise if asked.error is not None else _outside)(claim, run, cell, asked)
@@ -69,12 +68,11 @@ def _value(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> tuple[flo
 
 def _otherwise(claim: Claim, run: Run, cell: Cell, asked: Precondition) -> Reason | None:
     """Return that operations of a setup failed with another error."""
-    trials = run.frame("trials").filter(pl.col("cell") == cell.name).select("trial_id")
-    failed = run.frame("errors").filter(pl.col("phase") == claim.phase).join(trials, on="trial_id")
-    others = failed.filter(~pl.col("message").str.contains(str(asked.error), literal=True))
-    if others.is_empty():
+    failed = run.failures(cell, claim.phase, claim.validity)
+    others = {message: count for message, count in failed.items() if str(asked.error) not in message}
+    if not others:
         return None
     return because(
-        "other-errors", setup=cell.label, error=asked.error, operations=others["operations"].sum(),
-        messages=sorted(set(others["message"])), why=asked.why,
+        "other-errors", setup=cell.label, error=asked.error, operations=sum(others.values()),
+        messages=sorted(others), why=asked.why,
     )  # fmt: skip

@@ -71,7 +71,7 @@ CODES = {
     # Why a case, or a claim, is not judged.
     "out-of-reach": "It requires `at_least` or `at_most` of `what`, and a `setup` has `measured` (`unit`); `why`.",
     "other-errors": "It requires `error` as the only one, and `operations` of a `setup` failed with `messages`; `why`.",
-    "virtual-machine": "It requires a physical machine, and this one is virtual; `why`.",
+    "virtual-machine": "It requires a physical machine, and this one is virtual, or is not `known` to be none; `why`.",
     "cases-unmet": "`cases` of `of` cases miss one requirement of the claim; the first, `because` of another reason.",
     "refused": "The claim is not judged, `because` of other reasons.",
     "idle": "`idle` of `of` trials of a `setup` measured a rate of 0.",

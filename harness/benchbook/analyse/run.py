@@ -261,6 +261,15 @@ class Run(Recording):
             sum(count for (name, of), count in found.items() if name == named and phase in (TRIAL, of))
         )
 
+    def failures(self, cell: Cell, phase: str, validity: Validity = "trial") -> dict[str, int]:
+        """Return message → how many operations failed with it in a phase of a cell, in trials that count."""
+        text = (
+            "SELECT coalesce(e.message, ''), sum(e.operations)::BIGINT FROM errors e JOIN trials t USING (trial_id) "  # noqa: S608 - ours
+            f"WHERE t.run_id = ? AND t.cell = ? AND e.phase = ? AND {counted(validity, 'e.phase')}{self._within} "
+            "GROUP BY ALL ORDER BY ALL"
+        )
+        return dict(self.query(text, cell.name, phase).iter_rows())
+
     def _per_phase(self, number: str, table: str, where: str, validity: Validity) -> dict[Pair, float]:
         """Return (cell, phase) → a number over the rows ``e`` of a table, of trials that count; read once."""
         asked = (number, validity)

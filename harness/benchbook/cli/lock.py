@@ -75,7 +75,8 @@ def _lock(images: dict[str, DockerSource], lock: Lock, request: Request, as_json
         before = lock.digest(tag)
         try:
             now = image.latest_digest(tag, request)
-            lock.add(tag, now, image_lock.COMMAND)
+            if before != now:
+                lock.add(tag, now, image_lock.COMMAND)
             state = "locked" if before is None else "same" if before == now else f"changed from {before}"
         except Unavailable as reason:
             now, state, failed = before or "", f"not asked: {reason.message}", True

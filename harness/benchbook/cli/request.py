@@ -42,7 +42,7 @@ def parse_origins(texts: list[str], given: dict[str, str]) -> dict[str, str]:
                 f"--origin {shown(text)[1:-1]}: expected NAME=ORIGIN, where ORIGIN is one of: {forms}.",
                 f"For example: --origin '{name or 'NAME'}=image IMAGE:TAG'",
             )
-        if name not in given:
+        if "://" in given.get(name, "://"):
             raise RequestError(
                 f"--origin {name}=…: there is no --system {name}=PATH, whose program it would describe.",
                 f"Add --system {name}=PATH, or leave --origin out.",

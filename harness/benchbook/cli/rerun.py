@@ -115,12 +115,21 @@ def command(
     )
 
 
+LONGEST = 100
+"""Characters of a recorded value in a sentence; a digest has 71."""
+
+
+def _line(value: object) -> str:
+    """Return a value of a run from elsewhere as one short line."""
+    return " ".join(str(value).split())[:LONGEST]
+
+
 def _sentence(one: Again) -> str:
     """Return how the rerun gets a program that the run got by its path; what is of ``run.json`` is foreign text."""
     recorded = one.recorded or {}
-    known = [f"version {recorded['version']}"] if recorded.get("version") else []
+    known = [f"version {_line(recorded['version'])}"] if recorded.get("version") else []
     known += [f"{recorded['size']:,} bytes"] if isinstance(recorded.get("size"), int) else []
-    known += [str(recorded["digest"])] if recorded.get("digest") else []
+    known += [_line(recorded["digest"])] if recorded.get("digest") else []
     known += [f"origin: {one.origin}"] if one.origin else []
     was = f"{one.system} was a program given by its path ({', '.join(known) or 'nothing is known of it'})"
     image = str(one.value).removeprefix("docker://").partition("?")[0]

@@ -98,8 +98,11 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if claimed and (here := _resting_here(run)):
         rests = "1 of these verdicts rests" if here == 1 else f"{here} of these verdicts rest"
         print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
-        published = ledger.entries(root() / ledger.DATA / made.experiment)[0]
-        there = f"run {made.experiment} --again" if published else _repeated("run", made, results)
+        there = (
+            f"run {made.experiment} --again"
+            if _published(made.experiment)
+            else _repeated("run", made, results)
+        )
         print(f"a run there does: {command(there)}")
     if not claimed and counts[comparison.UNDECIDED]:
         _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
@@ -142,16 +145,29 @@ def _facts(made: Plan, results: Path) -> dict[str, Any]:
         return {}
 
 
+def _given(facts: dict[str, Any]) -> list[str]:
+    """Return the words of the command that made a run."""
+    argv = facts.get("argv")
+    return list(map(str, argv)) if isinstance(argv, list) else []
+
+
+def _published(slug: str) -> list[ledger.Entry]:
+    """Return the published runs of an experiment on the machine of the project."""
+    return [one for one in ledger.entries(root() / ledger.DATA / slug)[0] if one.export.machine is None]
+
+
 def _repeated(verb: str, made: Plan, results: Path) -> str:
     """Return a command on the experiment of a run, with the options that the run was given."""
-    given = _facts(made, results).get("argv")
+    given = _given(_facts(made, results))
+    if "--again" in given and (published := ledger.shown(_published(made.experiment))):
+        given += _given(folder.read_object(published.export.folder / folder.RUN_FILE))
     words = [verb, made.experiment]
     if made.profile != "quick":
         words += ["--profile", made.profile]
-    left = iter(map(str, given if isinstance(given, list) else ()))
+    left = iter(given)
     for word in left:
         name, equals, _ = word.partition("=")
-        if name in KEPT:
+        if name in KEPT and not (verb == "aa" and name == "--cluster"):  # which runs on one machine
             words += [word] if equals else [word, *itertools.islice(left, 1)]
     return shlex.join(words)
 

@@ -287,8 +287,9 @@ class Claim(Model):
     @classmethod
     def _first_phase(cls, given: Any) -> Any:
         """Let the first of several phases stand for all where one is asked for."""
-        if isinstance(given, dict) and given.get("phases") and "phase" not in given:
-            return {**given, "phase": given["phases"][0]}
+        phases = given.get("phases") if isinstance(given, dict) else None
+        if isinstance(phases, list) and phases and "phase" not in given:
+            return {**given, "phase": phases[0]}
         return given
 
     def at_case(self, levels: Mapping[str, str]) -> Claim:
@@ -354,6 +355,8 @@ class Claim(Model):
             )
 
     def _check_phases(self) -> None:
+        if twice := next((one for one in self.phases if self.phases.count(one) > 1), None):
+            raise ValueError(f'`phases` names "{twice}" twice: each is one case')
         if bool(self.phases) != (PHASE in self.across):
             raise ValueError(f'`phases` and across = ["{PHASE}"] belong together: add or remove one of them')
         if self.phases and (self.trend or self.test == "agree" or self.validity == "phase"):
@@ -465,8 +468,9 @@ def _check_requires(
     claim: Claim, factors: Mapping[str, list[Setting]], phases: Mapping[str, str], place: str
 ) -> None:
     for one in claim.requires:
-        for factor in (*one.where, *([one.factor] if one.factor is not None else [])):
-            _known(factor, factors, f"{place}: requires: factor")
+        if one.factor is not None:
+            _known(one.factor, factors, f"{place}: requires: factor")
+        _check_chosen(one.where, factors, {}, f"{place}: requires: where")
         if one.metric is None:
             continue
         phase = one.phase or claim.phase
@@ -476,15 +480,25 @@ def _check_requires(
 
 
 def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str) -> None:
-    for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where), ("at", claim.at)):
-        for factor, level in chosen.items():
-            _known(factor, factors, f"{place}: {key}: factor")
-            # A claim may name an unavailable system for which it declares another.
-            known = [*factors[factor], *((*claim.substitutes, *claim.accepts) if factor == "system" else ())]
-            if key == "at":  # the publication's level may be one that no profile runs
-                continue
-            for one in level if isinstance(level, list) else [level]:
-                _known(str(one), [str(held) for held in known], f"{place}: {key}: level of {factor}")
+    # A claim may name an unavailable system for which it declares another.
+    more = {"system": [*claim.substitutes, *claim.accepts]}
+    for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where)):
+        _check_chosen(chosen, factors, more, f"{place}: {key}")
+    for factor in claim.at:  # the publication's level may be one that no profile runs
+        _known(factor, factors, f"{place}: at: factor")
+
+
+def _check_chosen(
+    chosen: Mapping[str, Choice],
+    factors: Mapping[str, list[Setting]],
+    more: Mapping[str, list[str]],
+    place: str,
+) -> None:
+    for factor, level in chosen.items():
+        _known(factor, factors, f"{place}: factor")
+        known = [str(held) for held in (*factors[factor], *more.get(factor, ()))]
+        for one in listed(level):
+            _known(str(one), known, f"{place}: level of {factor}")
 
 
 def _check_systems(claim: Claim, systems: list[str], place: str) -> None:

@@ -24,6 +24,12 @@ _PATTERN = re.compile(
 )
 
 
+_SECRET = re.compile(
+    r"://[^/@\s]*:[^/@\s]*@|[?&][^=\s]*(signature|token|secret|password|credential)[^=\s]*=", re.IGNORECASE
+)
+"""A password, or a signed address: origins are published."""
+
+
 def is_origin(text: object) -> bool:
     r"""Return whether a text has one of the ``FORMS``.
 
@@ -31,12 +37,16 @@ def is_origin(text: object) -> bool:
     (True, True, False)
     >>> is_origin("image a:1\n"), is_origin("image -v"), is_origin("built from v2.0.1 of https://x/y with rustc 1.67")
     (False, False, True)
+    >>> is_origin("https://kim:secret@x/y"), is_origin("https://x/y?X-Amz-Signature=1"), is_origin("https://x/y?v=1")
+    (False, False, True)
     """
     return (
         isinstance(text, str)
         and len(text) <= LONGEST
         and text.isprintable()
         and _PATTERN.fullmatch(text) is not None
+        and _SECRET.search(text) is None
+        and text not in FORMS
     )
 
 

@@ -103,6 +103,11 @@ def virtual(facts: Facts) -> bool:
     return topic.get("hypervisor_flag") is True or (readable(named) and named != "none")
 
 
+def known_virtual(facts: Facts) -> bool | None:
+    """Return the same; None where the facts do not say which hypervisor there is, if any."""
+    return virtual(facts) or (False if readable(facts.get("virtualisation", {}).get("hypervisor")) else None)
+
+
 def _hypervisor(tree: Tree) -> str:
     if tree.real:
         try:

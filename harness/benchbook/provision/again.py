@@ -7,13 +7,14 @@ fetched or started.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlencode
 
 from benchbook.declare import program_origin
+from benchbook.declare.names import NAME_RULE, is_name, shown
 from benchbook.declare.system import ContainerSource
 from benchbook.errors import RequestError
 from benchbook.provision import image, image_lock, user_supplied
@@ -53,6 +54,11 @@ def programs(run: Mapping[str, Any], provided: Mapping[str, str], catalogue: Cat
     """
     _, words = made_by(run["argv"])
     given = {name: value for name, value in given_to("--system", words or []).items() if "://" not in value}
+    if strange := next((name for name in given if not is_name(name)), None):
+        raise RequestError(
+            f"The run.json of {run['run_id']} names the system {shown(strange)}, but a name has only {NAME_RULE}.",
+            "Use the unchanged run.json from the folder of the run, and trust no other.",
+        )
     for name in provided:
         if name not in given:
             raise RequestError(
@@ -110,7 +116,7 @@ def _has_source(system: System) -> bool:
 
 def _is_lost(path: str) -> bool:
     """Return whether a path names no file of this machine; an export replaces private folders by ``…``."""
-    return "…" in path or (Path(path).is_absolute() and not Path(path).exists())
+    return "…" in path or not os.path.exists(os.path.expanduser(path))  # noqa: PTH110, PTH111 - they never raise
 
 
 def _image(system: System) -> str | None:

@@ -94,7 +94,8 @@ def tag_of(reference: str) -> str:
 
 def read(file: Path) -> dict[str, Locked]:
     """Return every tag of a file with its entry; raise RequestError if the file is damaged."""
-    restore = "Restore it from git."
+    in_git = file == root() / "systems" / FILE
+    restore = "Restore it from git." if in_git else "Remove it; it is written anew."
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -103,10 +104,15 @@ def read(file: Path) -> dict[str, Locked]:
         raise RequestError(f"{file} is unreadable: {error}.", restore) from error
     if not isinstance(found, dict) or not all(map(_is_entry, found.values())):
         raise RequestError(f'{file} must map each tag to {{"digest": …, "by": …}}.', restore)
-    return {tag: Locked(**entry) for tag, entry in found.items()}
+    return {
+        tag: Locked(entry, FIRST_PULL) if isinstance(entry, str) else Locked(**entry)
+        for tag, entry in found.items()
+    }
 
 
 def _is_entry(value: object) -> bool:
+    if isinstance(value, str):  # a file of an older Benchbook has digests alone
+        return True
     if not isinstance(value, dict) or not {"digest", "by"} <= value.keys() <= {"digest", "by", "on"}:
         return False
     return all(isinstance(one, str) or (key == "digest" and one is None) for key, one in value.items())

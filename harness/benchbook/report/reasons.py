@@ -446,7 +446,8 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
         f"{facts['cases']} of {facts['of']} cases cannot be tested here; the first of them: {text(facts['because'])}"
     ),
     "virtual-machine": lambda facts: (
-        f"this is a virtual machine, and a physical one is needed: {facts['why'].rstrip('.')}"
+        f"{'this is' if facts.get('known', True) else 'this may be'} a virtual machine, and a physical one is needed: "
+        f"{facts['why'].rstrip('.')}"
     ),
     "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
     "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",

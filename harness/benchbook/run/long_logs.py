@@ -1,8 +1,7 @@
-"""Cut or compress long logs of a trial after its programs have ended: a server may write gigabytes in a short trial."""
+"""Cut long logs of a trial after its programs have ended: a server may write gigabytes in a short trial."""
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import stat
@@ -27,20 +26,6 @@ def shorten(path: Path, kept_bytes: int) -> bool:
     if long:
         _cut(path, found.st_size, kept_bytes)
     return long
-
-
-def pack(path: Path) -> Path:
-    """Replace a file by its compressed copy, ``.gz``; a file of that name appears only when it is complete."""
-    packed = path.with_name(f"{path.name}.gz")
-    beside = path.with_name(f".{packed.name}.part")
-    try:
-        with path.open("rb") as file, gzip.open(beside, "wb", compresslevel=1) as kept:
-            shutil.copyfileobj(file, kept, 1 << 20)
-        os.replace(beside, packed)  # noqa: PTH105
-    finally:
-        beside.unlink(missing_ok=True)
-    path.unlink()
-    return packed
 
 
 def _cut(path: Path, size: int, kept_bytes: int) -> None:

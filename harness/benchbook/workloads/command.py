@@ -67,8 +67,8 @@ class CommandOptions(Options):
     """True if the server must have received every row of every run; for servers that count rows."""
 
     output: Literal["ends", "all", "none"] = "ends"
-    """What the trial's folder keeps of what the timed runs print: the first and last 64 KiB, all of it in a
-    ``.log.gz``, or nothing of the standard output."""
+    """What the trial's folder keeps of what the timed runs print: the first and last 64 KiB, all of it, or
+    nothing of the standard output."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -212,7 +212,7 @@ def programs(text: str) -> list[str]:
 def time_runs(text: str, options: CommandOptions, name: str, folder: Path, registry: Path | None) -> Timed:
     """Time a command whose output goes to ``folder``; raise TrialFailed if a run exits with another code than 0."""
     from benchbook.process import spawn
-    from benchbook.run.long_logs import pack, shorten
+    from benchbook.run.long_logs import shorten
 
     stem = re.sub(r"[^\w.-]+", "-", name)
     export, log = folder / f"{stem}.hyperfine.json", folder / f"{stem}.log"
@@ -225,9 +225,7 @@ def time_runs(text: str, options: CommandOptions, name: str, folder: Path, regis
         name=name, log=folder / f"{stem}.hyperfine.log", registry=registry,
     )  # fmt: skip
     ended, end = running.finish(), spawn.log_end(log)
-    if log.exists() and options.output == "all":
-        log = pack(log)
-    elif log.exists():
+    if log.exists() and options.output != "all":
         shorten(log, KEPT_BYTES)
     if ended != "exited with code 0":
         raise TrialFailed(f"{name} failed ({text}). The end of its log: {end}", f"The output is {log}.")

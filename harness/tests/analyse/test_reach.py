@@ -69,6 +69,26 @@ def test_a_claim_on_one_error_is_out_of_reach_where_operations_fail_with_another
     assert (said in sentence(found.reasons)) == (verdict == "out of reach here")
 
 
+def test_errors_of_trials_that_do_not_count_put_no_claim_out_of_reach(tmp_path: Path) -> None:
+    def errors(levels: dict[str, Any], block: int) -> list[dict[str, Any]]:
+        common = {"phase": "load", "kind": "connection", "status": None, "operations": 3, "rows": 30}
+        return [{**common, "message": "connection reset"}] if block == 0 else []
+
+    claim = {"metric": "acknowledged_fraction", "requires": [FULL]}
+    failed = ("invalid", "the clock jumped")
+    [found] = judge(
+        tmp_path, twice, claim, errors=errors, status=lambda levels, block: ("ok", None) if block else failed
+    )
+    assert found.verdict != "out of reach here"
+
+
+def test_a_machine_of_which_nothing_is_known_is_not_taken_for_a_physical_one(tmp_path: Path) -> None:
+    requires = [{"machine": "physical", "why": "The device of a virtual machine is a file on others."}]
+    [found] = judge(tmp_path, twice, {"requires": requires}, host={})
+    assert found.verdict == "out of reach here"
+    assert "this may be a virtual machine" in sentence(found.reasons)
+
+
 @pytest.mark.parametrize(
     ("flag", "verdict"),
     [(True, "out of reach here"), (False, "reproduced"), ("not readable: x", "reproduced")],

@@ -9,6 +9,7 @@ import pytest
 
 from benchbook.cli.app import run
 from benchbook.declare.catalogue import Catalogue, root
+from benchbook.errors import RequestError
 from benchbook.provision import image_lock
 
 LISTED = {  # no public file states the digest of these versions
@@ -65,3 +66,17 @@ def test_an_image_without_a_digest_fails_the_check(
     )
     assert run(["lock", "--check"]) == 2
     assert "locks gone:1, which no system uses" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_lock_of_an_older_benchbook_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "images.lock.json"
+    file.write_text('{"redis:7": "sha256:00"}')
+    assert image_lock.read(file) == {"redis:7": image_lock.Locked("sha256:00", image_lock.FIRST_PULL)}
+
+
+def test_a_damaged_lock_of_the_cache_is_to_be_removed(tmp_path: Path) -> None:
+    file = tmp_path / "images.lock.json"
+    file.write_text('{"redis:7": 5}')
+    with pytest.raises(RequestError) as refused:
+        image_lock.read(file)
+    assert refused.value.hint == "Remove it; it is written anew."

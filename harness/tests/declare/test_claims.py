@@ -126,6 +126,12 @@ def test_numbers_in_the_claim_itself() -> None:
         ),
         ({"metric": "queries_per_second"}, ["metric of the phase load"]),
         ({"phase": "laod"}, ['phase "laod"', 'did you mean "load"']),
+        ({"phases": 5, "across": ["phase"]}, ["phases = 5: must be a list"]),
+        ({"phases": ["load", "load"], "across": ["phase"]}, ['`phases` names "load" twice']),
+        (
+            {"requires": [{"machine": "physical", "where": {"batch_size": 999}, "why": "x"}]},
+            ['requires: where: level of batch_size "999"', "1000"],
+        ),
         ({"across": ["batchsize"]}, ["across", 'did you mean "batch_size"']),
         ({"across": ["system"]}, ["across: the factor system is already in `of` or `over`"]),
         ({"over": {"workers": 100}}, ["the same factors", "`of` has system, `over` has workers"]),

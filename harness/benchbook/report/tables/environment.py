@@ -14,7 +14,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.quantity import MISSING
 from benchbook.analyse.rules import DURABILITY, durability_of
 from benchbook.analyse.run import Run
-from benchbook.declare.program_origin import lacks_origin
+from benchbook.declare.program_origin import is_origin, lacks_origin
 from benchbook.host.reading import readable
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.report.table import Code, Details, Markdown, Table, missing
@@ -198,7 +198,7 @@ def _details(program: dict[str, Any]) -> str:
     parts = [str(program.get("detail") or MISSING)]
     if lacks_origin(program):
         parts.append("origin not stated")
-    elif program.get("origin"):
+    elif is_origin(program.get("origin")):
         parts.append(f"origin, as stated by the user: {program['origin']}")
     size, libraries = program.get("size"), program.get("libraries")
     if program.get("source") == "given" and isinstance(size, int):
