@@ -100,7 +100,7 @@ def answer(run: Run, of: str, factor: str = "tool") -> Markdown:
 
 def _finding(one: ToolComparison, *, claimed: bool) -> str:
     found = one.pair.advantage
-    if one.pair.errors or found.low is None or found.high is None:
+    if one.pair.unfit or found.low is None or found.high is None:
         return f"no verdict for {one.other}"
     if not claimed:
         return f"no difference from {one.other} ({_range(one)})"

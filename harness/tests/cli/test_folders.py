@@ -13,8 +13,8 @@ from benchbook.cli.app import run
 from benchbook.declare.catalogue import root
 
 QUICKSTART = root() / "reports" / "data" / "quickstart"
-RUN = QUICKSTART / "quickstart-20261120T220313-c1df"
-AGAINST_ITSELF = QUICKSTART / "quickstart-20261122T000300-8a7a"
+RUN = QUICKSTART / "quickstart-20261128T002424-2271"
+AGAINST_ITSELF = QUICKSTART / "quickstart-20261128T002559-fab1"
 CNOS = root() / "reports" / "data" / "cnos-vs-influx"
 
 
@@ -47,7 +47,7 @@ def test_claims_of_a_published_run(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_sql_over_one_folder(turned: bool, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["SELECT run_id, count(*) AS n FROM trials GROUP BY 1", str(QUICKSTART)]
     assert run(["sql", *(reversed(words) if turned else words), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"run_id": "quickstart-20261120T220313-c1df", "n": 15}]
+    assert json.loads(capsys.readouterr().out) == [{"run_id": "quickstart-20261128T002424-2271", "n": 10}]
 
 
 def test_sql_without_a_query_lists_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,12 +91,12 @@ def test_rerun_and_import_and_export(
     assert run(["rerun", str(QUICKSTART), "--flake", "github:o/n", "--print"]) == 0
     assert "--order-seed" in capsys.readouterr().out
     assert run(["import", str(QUICKSTART)]) == 0
-    assert capsys.readouterr().out == "quickstart-20261120T220313-c1df\n"
+    assert capsys.readouterr().out == "quickstart-20261128T002424-2271\n"
     assert run(["list", "runs", "--json"]) == 0
     [listed] = json.loads(capsys.readouterr().out)
-    assert (listed["trials"], listed["state"]) == (15, "whole")
+    assert (listed["trials"], listed["state"]) == (10, "whole")
     assert run(["sql", "SELECT count(*) AS n FROM trials", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"n": 15}]
+    assert json.loads(capsys.readouterr().out) == [{"n": 10}]
 
 
 def test_what_is_no_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,8 +132,8 @@ def test_bench_alone_says_what_to_do_next(tmp_path: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert run([]) == 0
     shown = capsys.readouterr().out
-    assert "Latest run: quickstart-20261120T220313-c1df, profile quick, 15 of 15 trials." in shown
+    assert "Latest run: quickstart-20261128T002424-2271, profile quick, 10 of 10 trials." in shown
     assert "bench claims" in shown
-    shutil.rmtree(tmp_path / "results" / "runs" / "quickstart-20261120T220313-c1df" / "tables")
+    shutil.rmtree(tmp_path / "results" / "runs" / "quickstart-20261128T002424-2271" / "tables")
     assert run([]) == 0
     assert "bench resume" not in capsys.readouterr().out  # an imported run is not continued

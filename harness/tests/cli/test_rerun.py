@@ -13,6 +13,7 @@ import pytest
 
 from benchbook.cli.app import run
 from benchbook.declare import catalogue
+from benchbook.errors import command
 from benchbook.record import seal
 
 REVISION = "a" * 40
@@ -136,7 +137,7 @@ def test_a_place_of_another_machine_is_warned_of_and_not_executed(
     assert capsys.readouterr().err == (
         "bench: minio was a program given by its path (nothing is known of it); it is not on this machine.\n"
         "bench: Benchbook knows no image or package with the program of minio.\n"
-        "  Provide it: bench rerun latest --system minio=PATH\n"
+        f"  Provide it: {command('rerun latest')} --system minio=PATH\n"
     )
     assert rerun(clean) == 2
     assert "program of minio. The command above was not executed." in capsys.readouterr().err
@@ -219,7 +220,7 @@ def test_a_program_of_another_version_replaces_nothing(
     assert "\x1b" not in told.out + told.err
     if code == 0:
         assert f"{name}=…/program" in told.out
-        assert f"Provide it: bench rerun latest --system {name}=PATH" in told.err
+        assert f"Provide it: {command('rerun latest')} --system {name}=PATH" in told.err
 
 
 def test_only_a_program_that_the_run_got_by_its_path_can_be_provided(
