@@ -166,20 +166,17 @@ def _words() -> Mapping[str, Words]:
 
 def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) -> str:
     """Return what was measured of both sides; ``queries`` are the phases that ask queries."""
-    phase, over = one.phase, sides.over
+    phase, over = _phase(one), sides.over
     of = f"{sides.system} {sides.of}".strip()
-    act = one.cells[0].sides.levels.get("do") or phase.partition("-")[0]
-    metric, words = describe(one.metric), _words().get(act)
+    metric, words = describe(one.metric), _did(one)
     if did := metric.did or (LONGER if one.metric.endswith("seconds") else ""):
         done = words.done if words else Words.done
-        return f"{of} {did.format(ratio=ratio, phase=phase, done=done)} {over}"
+        return f"{of} {' '.join(did.format(ratio=ratio, phase=phase, done=done).split())} {over}"
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
-        where = "" if TOOL in one.cells[0].sides.levels else f" in phase {phase}"
-        kind = (
-            "" if PHASE in one.cells[0].sides.levels else f" of type {phase}"
-        )  # its cases have several types
-        operation = f"a query{kind}" if phase in queries else f"an operation{where}"
+        where = "" if TOOL in one.cells[0].sides.levels else _in_phase(one)
+        kind = f" of type {phase}" if phase else ""
+        operation = f"a query{kind}" if _phases(one) <= {*queries} else f"an operation{where}"
         doing = words.doing if words else operation
         if sides.system:
             return f"with {sides.system}, {doing} {usually}took {ratio} times as long {sides.of} as {over}"
@@ -201,8 +198,31 @@ def _title(metric: str) -> str:
 
 
 def _quantity(one: Judgement) -> str:
-    where = "" if one.phase in ("trial", "load") else f" in phase {one.phase}"
-    return f"the {_title(one.metric)}{where}"
+    return f"the {_title(one.metric)}{_in_phase(one)}"
+
+
+def _phases(one: Judgement) -> set[str]:
+    return {cell.sides.levels.get(PHASE, one.phase) for cell in one.cells}
+
+
+def _phase(one: Judgement) -> str:
+    """Return the phase of all cases; empty if they have several."""
+    first, *others = _phases(one)
+    return "" if others else first
+
+
+def _in_phase(one: Judgement) -> str:
+    phase = _phase(one)
+    return "" if phase in ("", "trial", "load") else f" in phase {phase}"
+
+
+def _did(one: Judgement) -> Words | None:
+    """Return the words of what all cases do; None if they do several things."""
+    acts = {
+        cell.sides.levels.get("do") or cell.sides.levels.get(PHASE, one.phase).partition("-")[0]
+        for cell in one.cells
+    }
+    return _words().get(acts.pop()) if len(acts) == 1 else None
 
 
 def _was(one: Judgement) -> tuple[str, str]:
@@ -283,14 +303,17 @@ MOST_NAMED = 6
 
 
 def _directions(one: Judgement) -> str:
-    """Return in which cases of a claim the ratio is clearly above or below 1."""
+    """Return in which of the judged cases of a claim the ratio is clearly above or below 1."""
     factors = differing_factors([cell for cell in one.cells if cell.measured])
-    known = [cell for cell in one.cells if cell.low is not None and cell.high is not None]
+    fit = [cell for cell in one.cells if not cell.unfit]
+    if not fit:
+        return _undecided(one)
+    known = [cell for cell in fit if cell.low is not None and cell.high is not None]
     above = [cell for cell in known if (cell.low or 0.0) > 1]
     below = [cell for cell in known if (cell.high or 0.0) < 1]
 
     def where(found: Sequence[JudgedCell]) -> str:
-        if len(found) == len(one.cells):
+        if len(found) == len(fit):
             return "in all"
         if len(factors) != 1 or not 0 < len(found) <= MOST_NAMED:
             return f"in {len(found) or 'none'}"
@@ -299,7 +322,9 @@ def _directions(one: Judgement) -> str:
     parts = [f"clearly above 1 {where(above)}", f"clearly below 1 {where(below)}"]
     if len(below) > len(above):
         parts.reverse()
-    return f"Of {_all_cases(one)}, the ratio is {' and '.join(parts)}."
+    unfit = len(one.cells) - len(fit)
+    but = f"{unfit} {'is' if unfit == 1 else 'are'} not judged; of the others, " if unfit else ""
+    return f"Of {_all_cases(one)}, {but}the ratio is {' and '.join(parts)}."
 
 
 def trials_words(cells: Sequence[Cell]) -> str:
@@ -409,7 +434,8 @@ def found(run: Run, one: Judgement, brief: bool = False) -> str:
 def concluded(one: Judgement) -> str:
     """Return the verdict and what it means; of cases that differ, which side is ahead in which."""
     failed = any(cell.failed for cell in one.cells)
-    why = _directions(one) if ends(one) and not failed else meaning(one)
+    beyond = one.verdict == "out of reach here"
+    why = _directions(one) if ends(one) and not failed and not beyond else meaning(one)
     against = [cell for cell in one.cells if cell.verdict == "contradicted"]
     supported = any(cell.verdict in ("reproduced", "direction only") for cell in one.cells)
     if one.verdict == "inconclusive" and len(one.cells) > len(against) > 0 and not supported and not failed:
@@ -421,6 +447,8 @@ def meaning(one: Judgement) -> str:
     """Return what the verdict means, in one sentence; empty if its word says it."""
     if grade.reading(one).code == "depends":
         return "The publication does not state it."
+    if one.verdict == "out of reach here":
+        return _out_of_reach(one)
     if failed := sum(cell.failed for cell in one.cells):
         operations = "operation" if failed == 1 else "operations"
         return f"{failed:,} {operations} failed, so neither side is called better."
@@ -441,8 +469,18 @@ def meaning(one: Judgement) -> str:
         "underspecified": "The publication says too little to check it.",
         "substitute only": "A substitute was measured, so the claim itself is not judged.",
         "not run": "This run did not measure it.",
-        "out of reach here": "What the claim requires was not the case in this run, so it cannot be tested here.",
     }[str(one.verdict)]
+
+
+def _out_of_reach(one: Judgement) -> str:
+    """Return what the claim requires and what was measured."""
+    unmet = [why for why in one.reasons if why.code in UNMET]
+    alone = "" if unmet[0].code == "cases-unmet" else "It cannot be tested here: "
+    return f"{alone}{reasons.sentence(unmet)}."
+
+
+UNMET = ("out-of-reach", "other-errors", "virtual-machine", "cases-unmet")
+"""Codes of reasons that name a precondition that is not met."""
 
 
 def _undecided(one: Judgement) -> str:

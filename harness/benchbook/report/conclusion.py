@@ -20,7 +20,7 @@ from benchbook.analyse.values import Cell
 from benchbook.analyse.verdict import Verdict
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.claim import TRENDS
+from benchbook.declare.claim import PHASE, TRENDS
 from benchbook.declare.metric import describe
 from benchbook.report import claim, reasons
 from benchbook.report import limits as limits_of
@@ -74,14 +74,15 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
 
 
 MOST_LINES = 4
-"""Claims in the headline; more only if the first conclusion has more."""
+"""Claims in the headline; more only if the first conclusion has more, which are then the only ones."""
 
 
 def leading(run: Run) -> list[tuple[str, Judgement]]:
     """Return label and judgement of the claims that the page begins with, by rule.
 
     They are all claims on the first conclusion of the publication, then the first claim on each further one, in its
-    order. Without declared conclusions, it is the first published claim with a ratio that is no trend.
+    order, up to ``MOST_LINES`` claims in total. Without declared conclusions, it is the first published claim with a
+    ratio that is no trend.
     """
     from benchbook.analyse import claims
 
@@ -148,7 +149,12 @@ def _checks(run: Run, leads: Sequence[Judgement]) -> tuple[str, str, str]:
         odd = listing([f"{run.title(one)} with {claim.arm_words(run, arm)}" for one, arm in sorted(flagged)])
         return "Checks", "passed for what is compared", f"{odd} gave other answers; the finding leaves it out"
     failed = run.frame("errors")["operations"].sum() or 0
-    concerned = any(held.failed for one in leads for held in one.cells)
+    concerned = any(
+        run.failed(cell, held.sides.levels.get(PHASE, one.phase))
+        for one in leads
+        for held in one.cells
+        for cell in held.sides.cells
+    )
     if (
         compared
         and work.mark == "partly"

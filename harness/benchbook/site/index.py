@@ -207,7 +207,7 @@ def summary() -> Markdown:
     sources = len({one.publication.title for one in found})
     asked = sum(judged.own for one in found for judged in claims.over(one.run))
     other = sum(any(why.code in SCALE for why in (*one.reasons, *one.conditions)) for one in every)
-    apart = f"They are from {sources} sources; {other} of them were measured at another scale than published."
+    apart = f"The claims are from {sources} sources; {other} of them were measured at another scale than published."
     questions = f" {asked} questions of our own are counted apart." if asked else ""
     return Markdown(
         f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html)).{only} "

@@ -85,6 +85,29 @@ def test_what_was_done_may_be_a_factor():
     )
 
 
+def of_case(**levels: str) -> Any:
+    one = cell()
+    one.sides.levels = levels
+    return one
+
+
+def test_cases_that_do_several_things_have_no_verb_of_the_first():
+    both = (of_case(do="put"), of_case(do="get"))
+    said = claim.sentence(RUN, judged("reproduced", *both, metric="latency_mean", phase="main"))
+    assert said.startswith("An operation in phase main took 1.16 times as long with CnosDB 2.0.1 as with")
+    rate = claim.sentence(RUN, judged("reproduced", *both, metric="objects_per_second", phase="main"))
+    assert rate.startswith("CnosDB 2.0.1 handled 1.16 times as many objects per second")
+
+
+def test_a_claim_on_several_phases_names_none_of_them():
+    phases = (of_case(phase="1-host-1-hr"), of_case(phase="main"))
+    every = {"phase": "1-host-1-hr", "test": "at-least"}
+    said = claim.sentence(RUN, judged("reproduced", *phases, metric="latency_mean", **every))
+    assert said.startswith("An operation took 1.16 times as long with CnosDB 2.0.1 as with")
+    memory = claim.sentence(RUN, judged("reproduced", *phases, metric="server_rss_peak_bytes", **every))
+    assert " in phase " not in memory
+
+
 def test_the_tool_of_a_publication_is_named_in_place_of_its_phase():
     one = cell()
     one.sides.levels = {"tool": "inch"}
@@ -297,6 +320,50 @@ def test_cases_that_differ_say_on_which_side_of_1_each_lies():
     )
     failed = (*found[:3], cell("10000", low=0.4, high=0.6, measured=0.5, failed=2))
     assert "2 operations failed" in claim.concluded(judged("inconclusive", *failed))
+
+
+def test_cases_that_are_not_judged_have_no_direction():
+    judged_ones = (cell("1", low=1.2, high=1.4, measured=1.3), cell("1000", low=0.5, high=0.7, measured=0.6))
+    unfit = (cell(size, low=2.0, high=3.0, measured=2.5, unfit=SHORT) for size in ("5000", "10000"))
+    assert claim.concluded(judged("inconclusive", *judged_ones, *unfit)) == (
+        "Verdict: inconclusive. Of 4 cases (one per batch size), 2 are not judged; of the others, the ratio is clearly "
+        "above 1 with batches of 1 and clearly below 1 with batches of 1,000."
+    )
+
+
+def test_what_is_out_of_reach_gives_its_reason_and_no_direction():
+    found = (
+        cell(size, low=low, high=low * 1.1, measured=low, unfit=SHORT)
+        for size, low in (("1", 0.1), ("9", 0.5))
+    )
+    why = because(
+        "out-of-reach", setup="CnosDB 2.0.1", what="workers", factor=True, measured=12, unit=None, at_least=100,
+        at_most=None, why="The text is about 100 workers.",
+    )  # fmt: skip
+    assert claim.concluded(judged("out of reach here", *found, reasons=(why,))) == (
+        "Verdict: out of reach here. It cannot be tested here: number in flight of CnosDB 2.0.1 is 12, and at "
+        "least 100 is needed: The text is about 100 workers."
+    )
+    several = because("cases-unmet", cases=2, of=2, because=why)
+    assert claim.meaning(judged("out of reach here", reasons=(several,))).startswith(
+        "2 of 2 cases cannot be tested here; the first of them: number in flight"
+    )
+
+
+def test_failures_of_a_compared_setup_are_not_in_other_setups(monkeypatch):
+    """A metric that counts failures is judged with them, so that its cases have none of their own."""
+    failed: set[str] = set()
+    monkeypatch.setattr(conclusion.rules, "same_work", lambda _: SimpleNamespace(mark="partly", because=()))
+    monkeypatch.setattr(conclusion.same_work, "of_run", lambda _: SimpleNamespace(flagged=set()))
+    run: Any = SimpleNamespace(
+        frame=lambda _: {"operations": SimpleNamespace(sum=lambda: 7)},
+        checks={},
+        failed=lambda cell, phase: 7 if (cell.system, phase) in failed else 0,
+    )
+    lead = judged(metric="rows_found")
+    assert conclusion._checks(run, [lead])[2] == "7 operations failed, all of them in other setups"
+    failed.add((OF, "load"))
+    assert conclusion._checks(run, [lead])[1] == "passed, with exceptions"
 
 
 def test_of_many_cases_on_one_side_only_the_number_is_said():
