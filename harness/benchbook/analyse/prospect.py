@@ -80,7 +80,7 @@ class Prospect:
             "spread": f"{100 * self.spread:.{1 if self.spread < 0.1 else 0}f} %",
             "trials": str(self.trials),
             **shares,
-            f"{100 * ENOUGH:g} % at": "none" if self.needed is None else f"{self.needed} trials",
+            f"any verdict at {100 * ENOUGH:g} %": "none" if self.needed is None else f"{self.needed} trials",
             "minutes": "" if self.seconds is None else quantity.number(self.seconds / 60, 2),
         }
 

@@ -157,7 +157,12 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
     made = [_change(one, two, cells, pair) for cells in matched for pair in pairs]
     changes = _judged([change for change in made if change is not None], faults)
     return TwoRuns(
-        a, b, tuple(found), tuple(changes), _groups(mixed), tuple(_notes(one, two, found, faults, changes))
+        a,
+        b,
+        tuple(found),
+        tuple(changes),
+        _groups(mixed),
+        tuple(_notes(one, two, matched, found, faults, changes)),
     )
 
 
@@ -286,7 +291,15 @@ def _groups(mixed: list[Difference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(difference.group for difference in mixed))
 
 
-def _notes(a: Run, b: Run, found: list[Difference], faults: list[Reason], changes: list[Change]) -> list[str]:
+def _notes(
+    a: Run,
+    b: Run,
+    matched: list[tuple[Cell, Cell]],
+    found: list[Difference],
+    faults: list[Reason],
+    changes: list[Change],
+) -> list[str]:
+    compared = [{cells[side].name for cells in matched} for side in (0, 1)]
     notes = [
         "The trials of the two runs were not interleaved: everything that changed between them is part of each ratio.",
         "Equal runs of one machine differ too, and the intervals include by how much.",
@@ -298,13 +311,18 @@ def _notes(a: Run, b: Run, found: list[Difference], faults: list[Reason], change
         )
     if any(difference.group == "machine" for difference in found):
         notes.append("The machines or their settings differ: each ratio is of system and machine together.")
+    left = [
+        len({cell.name for cell in run.cells if cell.ok} - compared[side]) for side, run in enumerate((a, b))
+    ]
+    if any(left):
+        notes.append(f"Setups that only one run has are left out: {left[0]} of A and {left[1]} of B.")
     if faults:
         notes.append("Nothing is judged, because the two runs answered some values differently.")
     if changes and all(change.noise is None for change in changes):
         notes.append("The noise floor of neither run's processor is known (./bench aa).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
     if changes and fewest < FEWEST:
-        notes.append(f"Fewer than {FEWEST} trials per setup give no interval, and no conclusion.")
+        notes.append(f"Where a setup has fewer than {FEWEST} trials, there is no interval and no conclusion.")
     for label, run in (("A", a), ("B", b)):
         if run.info.get("finished_at") is None:
             notes.append(f"Run {label} is unfinished.")

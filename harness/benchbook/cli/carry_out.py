@@ -30,18 +30,19 @@ def confirm(results: Path, made: Plan, yes: bool) -> None:
         ask(size, yes, "choose fewer cells with --set, or a smaller --profile")
 
 
-def ask(what: str, yes: bool, otherwise: str, refused: str = "Nothing was started.") -> None:
+def ask(what: str, yes: bool, otherwise: str = "", refused: str = "Nothing was started.") -> None:
     """Report something that a user should know first, and ask whether to go on; RequestError if not."""
     if not yes and not sys.stdin.isatty():
         raise RequestError(
-            f"{what} Cannot ask for confirmation: stdin is not a terminal.", f"Pass --yes, or {otherwise}."
+            f"{what} Cannot ask for confirmation: stdin is not a terminal.",
+            f"Pass --yes{', or ' if otherwise else ''}{otherwise}.",
         )
     print(f"bench: {what}", file=sys.stderr)
     if yes:
         return
     print("Continue? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise RequestError(refused, f"{otherwise[0].upper()}{otherwise[1:]}.")
+        raise RequestError(refused, f"{otherwise[0].upper()}{otherwise[1:]}." if otherwise else None)
 
 
 def store(made: Plan, results: Path) -> None:

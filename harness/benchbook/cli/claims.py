@@ -34,7 +34,7 @@ def command(
     """Show a run's verdicts on published claims.
 
     A verdict is one of: reproduced, different size, direction only, contradicted, inconclusive, underspecified,
-    substitute only, not run. docs/claims.md explains them.
+    out of reach here, substitute only, not run. docs/claims.md explains them.
     The claims are those that experiment.toml had when the run began.
 
     Each verdict rests on all runs that did the same work: the published ones, and yours in this results folder. "here"
@@ -90,8 +90,8 @@ def _others(run: Run, judged: Sequence[Judgement]) -> str:
         return ""
     runs = "1 other published run" if len(others) == 1 else f"{len(others)} other published runs"
     return (
-        f"{len(left)} of {runs} of this experiment do not count here: each did other work (profile, setups, data,"
-        " versions or configurations) or allows no verdict. docs/published-runs.md lists them."
+        f"{len(left)} of {runs} of this experiment (A/A runs apart) do not count here: each did other work (profile,"
+        " setups, data, versions or configurations) or allows no verdict. docs/published-runs.md lists them."
     )
 
 

@@ -94,8 +94,7 @@ def command(
     ask(
         f"This removes the content of these folders, {total} MB.",
         yes,
-        f"name one kind, such as `{typed('clean runs')}`" if what == "all" else "leave them as they are",
-        "Nothing was removed.",
+        refused="Nothing was removed.",
     )
     removed = 0
     try:

@@ -97,7 +97,7 @@ def _doubts(results: Path, run_id: str) -> list[str]:
     if run.facts("provenance").get("git_dirty"):
         found.append("the code of this run had uncommitted changes, so nobody else can rerun it")
     if run.profile == "smoke":
-        found.append("profile smoke checks that everything works; its trials are too short to publish")
+        found.append("profile smoke checks that everything works; its trials are too short to rely on")
     return found
 
 

@@ -79,6 +79,12 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     claimed = any(one.word for one in found)
     if run.declared.get("claims") and not claimed:
         print("None of the claims is about the setups of this run, so its comparisons follow.")
+    short = sum(
+        one.pair.unfit is not None and one.pair.unfit.code == "short-phase" for one in comparison.judged(run)
+    )
+    if short and not claimed:
+        others = f"; `{command(f'run {made.experiment}')}` has longer ones" if made.profile == "smoke" else ""
+        print(f"{short} comparisons have no verdict, because a phase of theirs lasted under 1 s{others}.")
     counts = Counter(one.word or one.verdict for one in found)
     print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
     # A comparison without a claim is shown so that above 1 is better, as on its page.
@@ -230,7 +236,12 @@ def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
     if (first := next(faulty, None)) is not None:
         steps.append((command(f"show {first['trial_id']}"), f"the first trial that is {first['status']}"))
     if made.against_itself:
-        steps.append((command(_repeated("run", made, results)), "a run whose verdicts use this noise floor"))
+        steps.append(
+            (
+                command(_repeated("run", made, results)),
+                "a run whose verdicts include this noise, if it is more than chance",
+            )
+        )
     else:
         if Catalogue().experiment(made.experiment).claims:
             steps.append((command(f"claims {made.run_id}"), "each claim with its reason"))
@@ -241,6 +252,8 @@ def _next_steps(made: Plan, results: Path) -> list[tuple[str, str]]:
             for one in runs.all_runs(results)
         ):
             floor = command(_repeated("aa", made, results))
-            steps.append((floor, "this machine's noise floor, which verdicts use"))
+            steps.append(
+                (floor, "how much equal setups differ here; verdicts include it if it is more than chance")
+            )
     steps.append((command(f"export {made.run_id}"), "the run as files, to keep or to give to others"))
     return steps

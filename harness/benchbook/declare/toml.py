@@ -61,8 +61,8 @@ def _explain(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | 
     if problem["type"] == "extra_forbidden":
         allowed = sorted(_schema_at(model, problem["loc"][:-1]).get("properties", {}))
         guess = nearest(str(problem["loc"][-1]), allowed)
-        table = f"[{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else "the file"
-        message = f'there is no key "{problem["loc"][-1]}" in {table}; allowed: {", ".join(allowed)}.'
+        table = f" in [{_key(problem['loc'][:-1])}]" if len(problem["loc"]) > 1 else ""
+        message = f'there is no key "{problem["loc"][-1]}"{table}; allowed: {", ".join(allowed)}.'
         return message, f'Did you mean "{guess}"?' if guess else None
     if problem["type"] == "missing":
         return f"the key {key} is missing.", "Add it; docs/schema describes every key."

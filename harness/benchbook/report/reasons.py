@@ -103,7 +103,8 @@ def look(taken: Mapping[str, Any]) -> str:
     ]
     found += [f"undecided: {', '.join(open_)}"] if open_ else []
     found += [f"the run ends: {taken['stopped']}"] if taken["stopped"] else []
-    return f"judged after block {taken['block']}, at {100 * taken['level']:.2g} %: {'; '.join(found)}"
+    error = f"{100 * taken['level']:.2g} %"
+    return f"judged after block {taken['block']}, with an error of at most {error}: {'; '.join(found)}"
 
 
 def trials_needed(trials: int | None) -> str:

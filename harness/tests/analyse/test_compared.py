@@ -147,7 +147,7 @@ def test_failures_and_few_trials_judge_nothing(tmp_path: Path) -> None:
     write(tmp_path, "c", 2.0, blocks=2)
     few = compare(tmp_path, "a", "c")
     assert {change.said for change in few.changes} == {"not judged"}
-    assert any("Fewer than 3" in note for note in few.notes)
+    assert any("fewer than 3" in note for note in few.notes)
 
 
 @pytest.mark.parametrize("shorter", ["a", "b"])
