@@ -502,14 +502,12 @@ def _not_run(
     """Say why it was not run, and show what a substitute gives."""
     chosen = _present(run, claim.substitutes)
     other = instead(claim, chosen)
-    found = _cells(other, run, published) if chosen else None
+    found = _tested(other, run, _cells(other, run, published)) if chosen else None
     if found is None or not found.cells:
         return _said(blank, "not run", gaps)
     in_place = [because("substitute", system=system, named=named) for named, system in chosen.items()]
-    joint = judgement.joint(
-        [cell.evidence for cell in found.cells], claim.in_cells, found.missing + len(found.lost)
-    )
-    why = [*gaps, *in_place, because("substitute-verdict", verdict=joint), *found.left_out]
+    verdict, _ = _verdict(other, found, (), (), eased=False)
+    why = [*gaps, *in_place, because("substitute-verdict", verdict=verdict), *found.unmet, *found.left_out]
     return _said(_shown(blank, run, found.cells), "substitute only", why)
 
 

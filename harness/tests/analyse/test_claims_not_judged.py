@@ -61,6 +61,22 @@ def test_a_substitute_is_shown_and_not_judged(tmp_path: Path) -> None:
     assert "for the substitute alone the verdict would be: reproduced" in sentence(found.reasons)
 
 
+def test_a_substitute_that_misses_a_precondition_shows_nothing(tmp_path: Path) -> None:
+    cap = {
+        "metric": "rows_per_second",
+        "at_most": 1500,
+        "why": "The tool writes at most 1,600 rows per second.",
+    }
+    found = only(
+        tmp_path, lambda levels: 2.0 if levels["system"] == OTHER else 1.0,
+        claim={"substitutes": {CNOS: OTHER}, "requires": [cap]}, factors={"system": [OTHER, INFLUX]},
+    )  # fmt: skip
+    assert found.verdict == "substitute only"
+    said = sentence(found.reasons)
+    assert "for the substitute alone the verdict would be: out of reach here" in said
+    assert "at most 1,500 per second is needed" in said
+
+
 def test_with_failed_operations_nothing_is_judged(tmp_path: Path) -> None:
     failed = [{"phase": "load", "kind": "refused", "operations": 3, "rows": 30}]
     found = only(
