@@ -68,8 +68,9 @@ def durability_of(run: Run, system: str, arm: str) -> dict[str, Any]:
 @functools.cache
 def _durability_of_today(checkout: Path, system: str, arm: str) -> dict[str, Any]:
     with contextlib.suppress(RequestError):  # a system that this checkout lacks, or that is being edited
-        arms = Catalogue(checkout).unchecked("system", system).get("arms") or {}
-        return dict((arms.get(arm) or {}).get("durability") or {})
+        known = Catalogue(checkout).unchecked("system", system)
+        named = (known.get("arms") or {}).get(arm) or {}
+        return dict(named.get("durability") or known.get("durability") or {})
     return {}
 
 

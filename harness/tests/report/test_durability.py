@@ -51,3 +51,24 @@ def test_a_durability_that_was_corrected_after_the_run_is_shown_corrected(made, 
     assert str(corrected[-1]).endswith(" Durability corrected on 2026-11-26: It never synced.")
     assert rows
     assert not any("corrected" in str(row[-1]) for row in rows.values())
+
+
+def test_a_correction_that_the_run_declared_is_no_news(made):
+    run = made()
+    corrected = {**words("never"), "corrected": [{"date": "2026-11-26", "reason": "It never synced."}]}
+    arms = {"vanilla": {"durability": corrected, "settings": {}}}
+    with database.open(run.results) as connection:
+        connection.execute(
+            "UPDATE run_facts SET value = ? WHERE topic = 'declared' AND key = 'systems'",
+            [json.dumps({"sqlite": {"title": "SQLite", "arms": arms}})],
+        )
+    rows = environment.durability_table(open_run(run.results, run.run_id)).rows
+    assert not any("Durability corrected" in str(row[-1]) for row in rows)
+
+
+def test_the_durability_of_today_may_be_that_of_the_system(monkeypatch):
+    known = {"arms": {"vanilla": {}}, "durability": words("never")}
+    monkeypatch.setattr(rules.Catalogue, "unchecked", lambda *_: known)
+    rules._durability_of_today.cache_clear()
+    assert rules._durability_of_today(None, "sqlite", "vanilla") == words("never")
+    rules._durability_of_today.cache_clear()

@@ -258,7 +258,9 @@ def durability_table(run: Run) -> Table | Markdown:
             # The user configured that server; Benchbook did not apply the arm's settings.
             stated, changed = [UNKNOWN] * len(DURABILITY), UNKNOWN
         what = " ".join(str(named.get("description") or "not described").split())
-        if corrections := durability.get("corrected"):
+        recorded = named.get("durability") or known.get("durability") or {}
+        corrections = durability.get("corrected")
+        if corrections and corrections != recorded.get("corrected"):  # corrected after the run
             what += f" Durability corrected on {corrections[-1]['date']}: {corrections[-1]['reason']}"
         rows.append([run.title(system), arm or "vanilla", *stated, changed or "none", what])
     if not rows:
