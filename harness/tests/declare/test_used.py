@@ -107,7 +107,7 @@ def test_a_reason_is_for_the_rest(tmp_path: Path) -> None:
     assert uses == {"compared": ["20", "10"], "drawn": ["3"], "explained": ["40", "4"]}
     assert (found.used, found.absent, found.of("unexplained")) == (3, 12, [])
     assert accounted.totals(found) == (
-        "3 of 5 published numbers are used: 2 compared by claims, 1 drawn in charts. Of the others, 2 have a declared "
+        "3 of 5 published numbers are used: 2 in claims, 1 drawn in charts. Of the others, 2 have a declared "
         "reason and none is unexplained. 12 more are not typed in, for declared reasons."
     )
     rows = used.drawn(made.publication("own"), "shares", made.published)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from benchbook.analyse import claims, limits
+from benchbook.analyse.reason import because
 from benchbook.analyse.run import Run, open_run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.publication import Publication
@@ -318,9 +320,7 @@ def test_every_published_number_is_in_a_row_with_its_use(plain: Run) -> None:
     made = accounted.table(cast("Run", seaweedfs))
     assert isinstance(made, Table)
     assert sum(int(number) for _, number, _ in made.rows) == 504
-    assert made.caption.startswith(
-        "102 of 504 published numbers are used: 42 compared by claims, 60 drawn in charts."
-    )
+    assert made.caption.startswith("102 of 504 published numbers are used: 42 in claims, 60 drawn in charts.")
     [drawn] = [about for about, number, use in made.rows if use == "drawn in a chart (percentiles)"]
     assert "metric latency_p50, latency_p80, latency_p90, latency_p95, latency_p99" in drawn
     assert "unexplained" not in str(made.rows)
@@ -347,3 +347,21 @@ def test_a_lead_among_one_system_is_only_the_metric(made: Any) -> None:
     run = made(systems=("duckdb",))
     [one] = [held for held in lead.comparison.estimates(run, "load", "rows_per_second") if held.points]
     assert lead.title(run, "Rows per second", {"": [one]}) == "Rows per second"
+
+
+def test_a_group_with_a_short_comparison_has_no_leader(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made()
+    held = [one for one in lead.comparison.estimates(run, "load", "rows_per_second") if one.points]
+    first, second = held[:2]
+    third = replace(second, value=1.0)
+    whole = lead.comparison.versus
+    short = because("short-phase", phase="load", seconds=0.2, least=1.0)
+
+    def versus(run: Run, above: Any, below: Any) -> Any:
+        pair = whole(run, above, second if below is third else below)
+        return replace(pair, unfit=short) if below is third and pair else pair
+
+    monkeypatch.setattr(lead.comparison, "versus", versus)
+    monkeypatch.setattr(lead.comparison, "mixed", lambda *_: False)
+    assert lead.title(run, "Rows per second", {"": [first, second]}) != "Rows per second"
+    assert lead.title(run, "Rows per second", {"": [first, second, third]}) == "Rows per second"

@@ -71,7 +71,10 @@ def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
 
 
 def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison.Versus]]:
-    """Return the best estimate and its comparisons with the others that may be ranked with it."""
+    """Return the best estimate and its comparisons with the others that may be ranked with it.
+
+    There are none if a phase of any of them is too short: who leads all is then unknown.
+    """
     known = [one for one in held if one.value]
     # A system that gave other answers than most is drawn, with its flag, but leads no title.
     known = [one for one in known if not one.cell.flagged] or known
@@ -80,7 +83,8 @@ def _best(run: Run, held: Sequence[Estimate]) -> tuple[Estimate, list[comparison
     first = (max if known[0].direction == "higher" else min)(known, key=lambda one: one.value or 0.0)
     pairs = [comparison.versus(run, first, other) for other in known if other is not first]
     ranked = [pair for pair in pairs if pair is not None and not comparison.mixed(run, pair)]
-    return first, [pair for pair in ranked if pair.unfit is None or pair.unfit.code != "short-phase"]
+    short = any(pair.unfit is not None and pair.unfit.code == "short-phase" for pair in ranked)
+    return first, [] if short else ranked
 
 
 NUMBER = re.compile(r"[\d.,]+( ?[kKMGT]?i?B)?")

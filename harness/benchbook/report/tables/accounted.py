@@ -46,7 +46,7 @@ def table(run: Run) -> Table | Markdown:
 def use(one: Number) -> str:
     """Return what becomes of a number in words."""
     return {
-        "compared": f"compared by {listing(list(one.claims))}",
+        "compared": f"in {'claim' if len(one.claims) == 1 else 'claims'} {listing(list(one.claims))}",
         "drawn": f"drawn in a chart ({listing(list(one.charts))})",
         "explained": f"not compared. {one.because}",
         "unexplained": "neither used nor explained",
@@ -58,7 +58,7 @@ def totals(found: Account) -> str:
     compared, drawn, explained, left = (
         len(found.of(name)) for name in ("compared", "drawn", "explained", "unexplained")
     )
-    used = f"{compared} compared by claims, {drawn} drawn in charts"
+    used = f"{compared} in claims, {drawn} drawn in charts"
     parts = [f"{found.used} of {len(found.numbers)} published numbers are used: {used}."]
     parts += (
         [
