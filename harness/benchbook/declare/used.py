@@ -91,7 +91,7 @@ def account(experiment: Experiment, folder: Path) -> Account:
     # Reasons come last, because they are for the rest.
     for place in sorted(range(len(declared)), key=lambda place: declared[place].because is not None):
         try:
-            _apply(declared[place], files, claims, found)
+            _apply(declared[place], files, experiment.claims, found)
         except RequestError as error:
             where = f"publication: numbers: entry {place + 1}"
             raise RequestError(f"{where}: {error.message}", error.hint) from None
@@ -108,6 +108,7 @@ def _apply(
     if one.file is None:
         return
     rows = rows_of(one, files[one.file])
+    _check_numbers(one, rows)
     keys = [key for row in rows if (key := (one.file, one.value, id(row))) in found]
     if one.in_claim is not None:
         _check_stated(one, rows, claims)
@@ -135,14 +136,32 @@ def rows_of(one: Numbers, rows: list[Row]) -> list[Row]:
     return chosen(str(one.file), rows, one.select)
 
 
+def _check_numbers(one: Numbers, rows: Sequence[Row]) -> None:
+    """Refuse a column of texts."""
+    for row in rows:
+        try:
+            float(row[one.value] or 0)
+        except ValueError:
+            raise RequestError(
+                f'value: the column "{one.value}" of datasets/published/{one.file} has the text "{row[one.value]}".',
+                "Name the column of the numbers.",
+            ) from None
+
+
 def _check_stated(one: Numbers, rows: Sequence[Row], claims: Sequence[Claim]) -> None:
     """Refuse numbers that the claim of an entry does not state."""
-    ids = [claim.id for claim in claims]
+    stated = {claim.id: claim.published for claim in claims if not claim.own}
+    ids = [name for name, numbers in stated.items() if numbers]
+    if one.in_claim in stated and one.in_claim not in ids:
+        raise RequestError(
+            f'in_claim: the claim "{one.in_claim}" has no `published` numbers.',
+            "Add them to the claim, or use `because`.",
+        )
     if one.in_claim not in ids:
         raise RequestError(
             f'in_claim: no claim on the publication has the id "{one.in_claim}"{suggestion(str(one.in_claim), ids)}.'
         )
-    published = next(claim.published for claim in claims if claim.id == one.in_claim)
+    published = stated[one.in_claim]
     values = published.values() if published else set()
     for row in rows:
         if row[one.value] and float(row[one.value]) not in values:

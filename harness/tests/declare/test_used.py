@@ -89,6 +89,14 @@ def test_a_number_is_compared_if_both_sides_have_one(tmp_path: Path) -> None:
     assert {one.claims for one in found.of("compared")} == {("faster",)}
 
 
+def test_a_claim_without_published_numbers_states_none(tmp_path: Path) -> None:
+    without = CLAIM[: CLAIM.index("[claims.published]")].replace('"faster"', '"vague"')
+    vague = without + 'underspecified = "It names no number."\n'
+    made = catalogue(tmp_path, entry(file='"own.csv"', in_claim='"vague"'), vague)
+    with pytest.raises(RequestError, match='the claim "vague" has no `published` numbers'):
+        made.experiment("own")
+
+
 def test_a_question_of_ours_compares_no_published_number(tmp_path: Path) -> None:
     own = CLAIM.replace("A is twice", "Not published: is A twice").replace("as B.", "as B?")
     assert account(catalogue(tmp_path, claim=own)).numbers == ()
@@ -134,6 +142,11 @@ def test_a_claim_that_states_numbers_itself_must_have_them(tmp_path: Path) -> No
         ({"file": '"own.csv"', "select": '{ whom = "a" }', "drawn": '"x"'}, 'there is no column "whom"'),
         ({"file": '"own.csv"', "select": '{ value = 20 }', "because": '"Because."'}, "has no effect"),
         ({"file": '"own.csv"', "in_claim": '"fastre"'}, 'did you mean "faster"'),
+        (
+            {"file": '"own.csv"', "value": '"metric"', "in_claim": '"faster"'},
+            'entry 1: value: the column "metric" of datasets/published/own.csv has the text "rate"',
+        ),
+        ({"file": '"own.csv"', "value": '"metric"', "drawn": '"x"'}, 'has the text "rate"'),
         ({"file": '"own.csv"'}, "exactly one of `in_claim` and `drawn` and `because`; found none"),
         ({"because": '"Because."'}, "exactly one of `file` and `count`; found none"),
         ({"count": "2", "drawn": '"x"'}, "`count` is of numbers in no file"),
