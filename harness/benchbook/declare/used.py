@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -75,10 +76,15 @@ def account(experiment: Experiment, folder: Path) -> Account:
     claims = [claim for claim in experiment.claims if not claim.own and claim.published]
     files: dict[str, list[Row]] = {}
     found: dict[tuple[str, str, int], Number] = {}
+    for place, one in enumerate(declared):
+        if one.file is not None:
+            with _at(place):
+                files[one.file] = read(folder, one.file)
+                check_columns(one.file, files[one.file], [one.value])
     stated = [(one.published.file, one.published.value) for one in claims if one.published]
     for file, column in dict.fromkeys([*stated, *((one.file, one.value) for one in declared)]):
         if file is not None:
-            rows = files.setdefault(file, read(folder, file))
+            rows = files[file] = files.get(file) or read(folder, file)
             check_columns(file, rows, [column])
             found |= {(file, column, id(row)): Number(file, column, row) for row in rows if row[column]}
     for claim in claims:
@@ -90,12 +96,18 @@ def account(experiment: Experiment, folder: Path) -> Account:
                 found[key] = replace(found[key], claims=(*found[key].claims, claim.id))
     # Reasons come last, because they are for the rest.
     for place in sorted(range(len(declared)), key=lambda place: declared[place].because is not None):
-        try:
+        with _at(place):
             _apply(declared[place], files, experiment.claims, found)
-        except RequestError as error:
-            where = f"publication: numbers: entry {place + 1}"
-            raise RequestError(f"{where}: {error.message}", error.hint) from None
     return Account(tuple(found.values()), tuple(one for one in declared if one.count is not None))
+
+
+@contextmanager
+def _at(place: int) -> Iterator[None]:
+    """Add the place of an entry to errors."""
+    try:
+        yield
+    except RequestError as error:
+        raise RequestError(f"publication: numbers: entry {place + 1}: {error.message}", error.hint) from None
 
 
 def _apply(

@@ -147,6 +147,8 @@ def test_a_claim_that_states_numbers_itself_must_have_them(tmp_path: Path) -> No
             'entry 1: value: the column "metric" of datasets/published/own.csv has the text "rate"',
         ),
         ({"file": '"own.csv"', "value": '"metric"', "drawn": '"x"'}, 'has the text "rate"'),
+        ({"file": '"own2.csv"', "drawn": '"x"'}, "entry 1: there is no file datasets/published/own2.csv"),
+        ({"file": '"own.csv"', "value": '"valu"', "drawn": '"x"'}, 'entry 1: .*there is no column "valu"'),
         ({"file": '"own.csv"'}, "exactly one of `in_claim` and `drawn` and `because`; found none"),
         ({"because": '"Because."'}, "exactly one of `file` and `count`; found none"),
         ({"count": "2", "drawn": '"x"'}, "`count` is of numbers in no file"),
