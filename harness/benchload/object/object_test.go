@@ -24,6 +24,7 @@ type memory struct {
 	lock  sync.Mutex
 	held  map[string][]byte
 	spoil string // the key whose bytes are changed
+	short string // the key of which only the beginning is returned
 }
 
 func (m *memory) Name() string                  { return "memory" }
@@ -53,6 +54,9 @@ func (m *memory) Get(item *object.Item, _ []byte) ([]byte, error) {
 	}
 	if item.Key == m.spoil {
 		return append([]byte("x"), held...), nil
+	}
+	if item.Key == m.short {
+		return held[:len(held)/2], nil
 	}
 	return held, nil
 }
@@ -139,6 +143,11 @@ func TestWhatAStoreLosesOrChangesIsFound(t *testing.T) {
 	summary, events := run(t, work)
 	if summary.Errors == 0 || !strings.Contains(string(events), "differs from what was put") || !strings.Contains(string(events), "no such object") {
 		t.Errorf("%d errors", summary.Errors)
+	}
+	store.spoil, store.short = "", string(work.Set.AppendKey(nil, 5))
+	work.Mix, work.Pace.Operations = object.Only(object.Get), 400
+	if _, events := run(t, work); !strings.Contains(string(events), "differs from what was put") {
+		t.Error("half an object was taken for the whole")
 	}
 	// As if object 0 had been deleted; the order of those that are kept depends on which worker came first.
 	back := slices.DeleteFunc(slices.Clone(work.Kept), func(kept object.Entry) bool { return kept.Number == 0 })

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,40 @@ func TestBodiesAreReadWhole(t *testing.T) {
 			response, err := conn.Do("POST", "/x", "", []byte("rows"))
 			if err != nil || string(response.Body) != c.body {
 				t.Errorf("the body has %d bytes, error %v", len(response.Body), err)
+			}
+		})
+	}
+}
+
+func TestAnAnswerIsThereWithItsLastByte(t *testing.T) {
+	heads := map[string]string{
+		"length": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "until the end": "HTTP/1.0 200 OK\r\n\r\n",
+	}
+	for name, head := range heads {
+		t.Run(name, func(t *testing.T) {
+			const pause = 50 * time.Millisecond
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.WriteString(conn, head)
+				time.Sleep(pause)
+				_, _ = io.WriteString(conn, "hello")
+				_ = conn.Close()
+			}))
+			defer server.Close()
+			address, err := ParseAddress(server.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn := NewConn(address, 5*time.Second)
+			defer conn.Close()
+			began := time.Now()
+			response, err := conn.Do("GET", "/", "", nil)
+			if err != nil || response.Done.Sub(began) < pause {
+				t.Errorf("the answer was there after %s, error %v; its body was sent after %s", response.Done.Sub(began), err, pause)
 			}
 		})
 	}
