@@ -239,6 +239,10 @@ class _Sides(NamedTuple):
     over: str
 
 
+MOST_LISTED = 6
+"""Systems, or cases on one side of 1, that are named; of more, only the number or none."""
+
+
 def _sides(run: Run, one: Judgement) -> _Sides:
     over, of = one.cells[0].sides.cells[0], one.cells[0].sides.cells[-1]
     factors = one.cells[0].sides.factors
@@ -246,7 +250,12 @@ def _sides(run: Run, one: Judgement) -> _Sides:
         rest = [name for name in factors if name not in ("system", "arm")]
         named = (_named(run.title(cell.system), _levels(run, cell, rest)) for cell in (of, over))
         return _Sides("", *named)
-    return _Sides(run.title(of.system), *(f"with {_levels(run, cell, factors)}" for cell in (of, over)))
+    # A claim about a factor may be pooled over systems, which are then its subject together.
+    systems = dict.fromkeys(case.sides.cells[-1].system for case in one.cells)
+    subject = (
+        listing([run.title(system) for system in systems]) if len(systems) <= MOST_LISTED else "the systems"
+    )
+    return _Sides(subject, *(f"with {_levels(run, cell, factors)}" for cell in (of, over)))
 
 
 def _levels(run: Run, cell: Cell, factors: Sequence[str]) -> str:
@@ -298,10 +307,6 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
     return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
 
 
-MOST_NAMED = 6
-"""Cases on one side of 1 that are named; of more, only the number."""
-
-
 def _directions(one: Judgement) -> str:
     """Return in which of the judged cases of a claim the ratio is clearly above or below 1."""
     factors = differing_factors([cell for cell in one.cells if cell.measured])
@@ -315,7 +320,7 @@ def _directions(one: Judgement) -> str:
     def where(found: Sequence[JudgedCell]) -> str:
         if len(found) == len(fit):
             return "in all"
-        if len(factors) != 1 or not 0 < len(found) <= MOST_NAMED:
+        if len(factors) != 1 or not 0 < len(found) <= MOST_LISTED:
             return f"in {len(found) or 'none'}"
         return f"with {together([level_words(factors[0], cell.sides.levels[factors[0]]) for cell in found])}"
 

@@ -139,6 +139,22 @@ def test_sides_of_one_system_are_named_by_what_differs():
     )
 
 
+def test_a_ratio_pooled_over_systems_is_not_said_of_the_first():
+    def of(system: str) -> Any:
+        one = cell()
+        one.sides.cells = tuple(
+            SimpleNamespace(system=system, levels={"system": system, "batch_size": size})
+            for size in ("100", "1000")
+        )
+        one.sides.factors = ["batch_size"]
+        return one
+
+    said = claim.sentence(RUN, judged("reproduced", of(OF), of(OVER)))
+    assert said.startswith(
+        "CnosDB 2.0.1 and InfluxDB 1.8.10 with batches of 1,000 loaded 1.16 times as many rows"
+    )
+
+
 def test_a_storage_and_a_cache_are_named():
     assert wording.level_words("storage", "minio-s3fs") == "its files on a MinIO bucket mounted by s3fs"
     assert wording.level_words("cache", "warm") == "warm caches"
