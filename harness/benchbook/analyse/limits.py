@@ -149,13 +149,13 @@ def brief(run: Run, phase: str) -> dict[str, float]:
 
 
 def short_phase(run: Run, cells: Iterable[Cell], pair: Pair, validity: Validity = "trial") -> Reason | None:
-    """Return that a phase was too short for a verdict on its rates and times; None if it was not.
+    """Return that a phase was too short for a verdict on its rates and latencies; None if it was not.
 
     A pause of the machine, or what a system does once when a phase begins, may be most of it. Amounts such as bytes and
     rows do not depend on the length, and a trial as a whole has no phase.
     """
     phase, metric = pair
-    if phase == TRIAL or not (metric.endswith("per_second") or metric.startswith(("latency", "settled"))):
+    if phase == TRIAL or not (metric.endswith("per_second") or metric.startswith("latency")):
         return None
     seconds = [run.phase_seconds(cell, phase, validity) for cell in cells]
     shortest = min((one for one in seconds if one is not None), default=BRIEF_SECONDS)
