@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 import sys
 import textwrap
@@ -17,6 +16,7 @@ from benchbook.errors import BenchbookError, command
 from benchbook.plan.factors import FROM, SOURCE
 from benchbook.plan.plan import Plan
 from benchbook.record import folder, ledger
+from benchbook.record.argv import parts
 
 if TYPE_CHECKING:
     from benchbook.analyse.run import Run
@@ -79,10 +79,8 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     claimed = any(one.word for one in found)
     if run.declared.get("claims") and not claimed:
         print("None of the claims is about the setups of this run, so its comparisons follow.")
-    short = sum(
-        one.pair.unfit is not None and one.pair.unfit.code == "short-phase" for one in comparison.judged(run)
-    )
-    if short and not claimed:
+    unfit = [] if claimed else [one.pair.unfit for one in comparison.judged(run) if one.pair.unfit]
+    if short := sum(one.code == "short-phase" for one in unfit):
         others = f"; `{command(f'run {made.experiment}')}` has longer ones" if made.profile == "smoke" else ""
         print(f"{short} comparisons have no verdict, because a phase of theirs lasted under 1 s{others}.")
     counts = Counter(one.word or one.verdict for one in found)
@@ -170,11 +168,9 @@ def _repeated(verb: str, made: Plan, results: Path) -> str:
     words = [verb, made.experiment]
     if made.profile != "quick":
         words += ["--profile", made.profile]
-    left = iter(given)
-    for word in left:
-        name, equals, _ = word.partition("=")
-        if name in KEPT and not (verb == "aa" and name == "--cluster"):  # which runs on one machine
-            words += [word] if equals else [word, *itertools.islice(left, 1)]
+    for one in parts(given, KEPT):
+        if one.option and (verb, one.option) != ("aa", "--cluster"):  # an A/A run is of one machine
+            words += one.words
     return shlex.join(words)
 
 

@@ -14,12 +14,12 @@ import getpass
 import json
 import re
 import socket
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchbook.record import folder
+from benchbook.record.argv import parts, without
 
 SYSTEM_FOLDERS = ("proc", "sys", "dev", "etc", "usr", "nix", "lib", "bin", "sbin", "boot")
 """First parts of paths that are the same on many machines, and so are not private."""
@@ -91,7 +91,7 @@ class Scrubber:
 
     def _entry(self, key: str, value: Any, free: bool) -> Any:
         if key == "argv" and isinstance(value, list):
-            return [self.text(one) for one in _public(_without_results(map(str, value)))]
+            return [self.text(one) for one in _public(without(map(str, value), "--results"))]
         if key == "url" and isinstance(value, str):
             return self.text(_hostless(value))
         if key in HISTOGRAMS:
@@ -156,10 +156,8 @@ def _public(words: list[str]) -> list[str]:
     >>> _public(["--origin", "x=https://example.org/x", "--system", "x=http://db:1", "--system=y=docker://a/y:1"])
     ['--origin', 'x=https://example.org/x', '--system', 'x=http://HOST:1', '--system=y=docker://a/y:1']
     """
-    pairs = zip(["", *words], words, strict=False)
     return [
-        word if before == "--origin" or word.startswith("--origin=") else _hostless(word)
-        for before, word in pairs
+        word if one.option else _hostless(word) for one in parts(words, ["--origin"]) for word in one.words
     ]
 
 
@@ -173,14 +171,3 @@ def _is_public(address: re.Match[str]) -> bool:
         first, slash, _ = address.string[address.end(1) :].partition("/")
         return not slash or not ({".", ":"} & set(first) or first == "localhost") or first in REGISTRIES
     return address[3] in LOOPBACK and not address[2]
-
-
-def _without_results(words: Iterable[str]) -> list[str]:
-    kept: list[str] = []
-    each = iter(words)
-    for word in each:
-        if word == "--results":
-            next(each, None)
-        elif not word.startswith("--results="):
-            kept.append(word)
-    return kept

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from benchbook.declare.names import shown
 from benchbook.errors import RequestError, command
+from benchbook.record.argv import parts, without
 
 NIX_VARIABLE = "BENCHBOOK_NIX"
 """Names a program to use in place of ``nix``; the stand-in for nixpkgs sets it to itself."""
@@ -144,13 +145,8 @@ def given_to(option: str, words: list[str]) -> dict[str, str]:
     >>> given_to("--system", ["x", "--system", "a=/b", "--system=c=d=e", "--set", "system=a"])
     {'a': '/b', 'c': 'd=e'}
     """
-    pairs = zip(["", *words], words, strict=False)
-    texts = [
-        word.partition("=")[2] if word.startswith(f"{option}=") else word
-        for before, word in pairs
-        if before == option or word.startswith(f"{option}=")
-    ]
-    return {name: value for name, _, value in (text.partition("=") for text in texts)}
+    found = (one.value.partition("=") for one in parts(words, [option]) if one.option)
+    return {name: value for name, _, value in found}
 
 
 def with_programs(words: list[str], programs: Mapping[str, str | None]) -> list[str]:
@@ -160,18 +156,12 @@ def with_programs(words: list[str], programs: Mapping[str, str | None]) -> list[
     ['x', '--system', 'a=/b']
     """
     kept: list[str] = []
-    each = iter(words)
-    for word in each:
-        option, equals, text = word.partition("=")
-        if option not in ("--system", "--origin"):
-            kept.append(word)
-            continue
-        whole = [word] if equals else [word, next(each, "")]
-        name = (text if equals else whole[1]).partition("=")[0]
-        if name not in programs:
-            kept += whole
-        elif option == "--system" and programs[name] is not None:
-            kept += [option, f"{name}={programs[name]}"]
+    for one in parts(words, ("--system", "--origin")):
+        name = one.value.partition("=")[0]
+        if not one.option or name not in programs:
+            kept += one.words
+        elif one.option == "--system" and programs[name] is not None:
+            kept += [one.option, f"{name}={programs[name]}"]
     return kept
 
 
@@ -191,13 +181,8 @@ def arguments(run: dict[str, Any], given: list[str] | None) -> list[str]:
 
     ``given`` are the arguments of the command that made the run; None uses experiment and profile of its plan.
     """
-    kept: list[str] = []
-    words = iter([str(run["experiment"]), "--profile", str(run["profile"])] if given is None else given)
-    for word in words:
-        if word == "--results":
-            next(words, None)
-        elif not word.startswith("--results="):
-            kept.append(word)
+    words = [str(run["experiment"]), "--profile", str(run["profile"])] if given is None else given
+    kept = without(words, "--results")
     if not any(word.startswith("--order-seed") for word in kept):
         kept += ["--order-seed", str(run["order_seed"])]
     return kept

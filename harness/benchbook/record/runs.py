@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
 from benchbook.host.processor import Processor
 from benchbook.record import folder, foreign, looks, manifest, objects, seal
+from benchbook.record.argv import parts
 from benchbook.record.folder import Say, tell
 
 LATEST = "latest"
@@ -89,9 +89,7 @@ def _chosen(argv: object) -> str:
     'a=1,2 b=3'
     """
     words = [str(word) for word in argv] if isinstance(argv, list) else []
-    after = [word for before, word in itertools.pairwise(words) if before == "--set"]
-    joined = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
-    return " ".join([*after, *joined])
+    return " ".join(one.value for one in parts(words, ["--set"]) if one.option)
 
 
 def _done(path: Path, planned: int) -> int:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"benchbook/benchload/nullserver"
+	"benchbook/benchload/program/programtest"
 )
 
 // asProgram makes the test's own binary the program, for commands that start it.
@@ -28,19 +27,6 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	os.Exit(m.Run())
-}
-
-// nullServing starts a null server.
-func nullServing(t *testing.T) (*nullserver.Server, string) {
-	t.Helper()
-	server := nullserver.New()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(server.Close)
-	return server, "http://" + listener.Addr().String()
 }
 
 // run does a command and returns its exit code, its lines and its messages.
@@ -132,7 +118,7 @@ func TestAnInterruptedDigestIsNone(t *testing.T) {
 }
 
 func TestADatasetIsLoadedAndAsked(t *testing.T) {
-	server, at := nullServing(t)
+	server, at := programtest.NullServer(t)
 	tested := " --target influx --database x --url " + at
 	for _, extra := range []string{"", " --gzip --workers 3", " --series-first 2 --series-count 3", " --rate 100000"} {
 		before := server.Counts().Rows

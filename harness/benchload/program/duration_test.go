@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"benchbook/benchload/program/programtest"
 )
 
 // A load with a duration continues past the end of its dataset, acknowledges all that it
@@ -24,7 +26,7 @@ func TestALoadForATimeGoesOnPastItsDataset(t *testing.T) {
 		"devops --seed 1 --scale 1 --start 2016-01-01T00:00:00Z --end 2016-01-01T00:00:02Z --interval 1s",
 		trucks,
 	} {
-		server, at := nullServing(t)
+		server, at := programtest.NullServer(t)
 		code, lines, _, notes := run(t, strings.Fields("load "+dataset+" --target influx --url "+at+" --workers 2 --batch-rows 500 --duration 200ms")...)
 		if code != 0 || len(lines) < 2 {
 			t.Fatalf("%s ends with %d: %v %s", dataset, code, lines, notes)
@@ -136,7 +138,7 @@ func TestAnEndlessGenerationBeginsWithTheDataset(t *testing.T) {
 
 // Rates count what ends within the time of a workload.
 func TestRatesLeaveOutWhatEndsLate(t *testing.T) {
-	server, at := nullServing(t)
+	server, at := programtest.NullServer(t)
 	server.Delay.Sleep = 20 * time.Millisecond
 	queries := filepath.Join(t.TempDir(), "queries")
 	_, _, out, _ := run(t, words("queries DATASET --query-seed 1 --types 1-host-1-hr --count 4")...)
