@@ -27,6 +27,9 @@ OURS = (
 )  # fmt: skip
 """Paths in which an untracked file can change what a run does."""
 
+WRITTEN_BY_A_RUN = "systems/images.lock.json"
+"""A first pull adds a digest to the lock of images; the run records this digest with the program."""
+
 GIT_TIMEOUT_SECONDS = 10.0
 
 
@@ -69,7 +72,7 @@ def _of_flake(flake: str) -> Revision:
 
 def _counts(line: str) -> bool:
     status, path = line[:2], line[3:].strip('"')
-    return status != "??" or path.startswith(OURS)
+    return path != WRITTEN_BY_A_RUN and (status != "??" or path.startswith(OURS))
 
 
 def _reason(message: str) -> str:

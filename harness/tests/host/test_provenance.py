@@ -48,6 +48,13 @@ def test_a_changed_file_is_dirty(checkout):
     assert revision(checkout).dirty is True
 
 
+def test_the_digest_of_a_first_pull_makes_no_run_dirty(checkout):
+    (checkout / "systems").mkdir()
+    (checkout / "systems" / "images.lock.json").write_text("{}")
+    subprocess.run(["git", "add", "systems"], cwd=checkout, check=True)
+    assert revision(checkout).dirty is False
+
+
 def test_a_hooks_environment_does_not_lead_elsewhere(checkout, monkeypatch):
     expected = revision(checkout)
     monkeypatch.setenv("GIT_DIR", str(checkout / "nowhere"))
