@@ -219,6 +219,15 @@ class Cluster:
         """Connect, wait for workers of both kinds, and check that they run the same Benchbook."""
         from distributed import Client
 
+        class Connection(Client):  # type: ignore[misc]
+            """A client that only ``close`` ends."""
+
+            def __del__(self) -> None:
+                """Leave a client that failed to connect alone.
+
+                Dask's own closes it, which takes a lock that the collector may find held by the next client's start.
+                """
+
         self.address = address
         self._observer = observer
         self._experiment = experiment
@@ -229,7 +238,7 @@ class Cluster:
             # Its own limit is one of each step: a silent port held it for 400 s.
             self._client: Client = within(
                 CONNECT_SECONDS + GRACE_SECONDS,
-                lambda: Client(address, timeout=CONNECT_SECONDS, name="benchbook"),
+                lambda: Connection(address, timeout=CONNECT_SECONDS, name="benchbook"),
             )
         except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
             # Dask raises TypeError for tls:// without certificates, and for ucx:// without its library.
@@ -240,9 +249,13 @@ class Cluster:
         self._agents: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._checked: set[str] = set()
         self._key = ""
-        self._client.subscribe_topic(TOPIC, self._forward)
-        self._wait()
-        self._check()
+        try:
+            self._client.subscribe_topic(TOPIC, self._forward)
+            self._wait()
+            self._check()
+        except BaseException:
+            self.close()
+            raise
 
     def workers(self, resource: str) -> list[str]:
         """Return the addresses of the workers that have a resource now, in a stable order.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Iterator
 
 import dask
+import distributed
 import pytest
 from distributed import LocalCluster
 
@@ -68,6 +70,16 @@ def test_a_port_that_is_silent_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) 
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(RequestError, match="no Dask scheduler answers there"):
             Cluster(address, Progress(estimate_seconds=0), "quickstart")
+
+
+def test_a_client_that_failed_to_connect_is_collected_without_a_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's client closed itself when it was collected, within the start of another client: both waited for ever."""
+    closed = []
+    monkeypatch.setattr(distributed.Client, "close", lambda *_, **__: closed.append(True))
+    with pytest.raises(RequestError, match="no Dask scheduler answers there"):
+        Cluster("tls://127.0.0.1:1", Progress(estimate_seconds=0), "quickstart")
+    gc.collect()
+    assert not closed
 
 
 @pytest.fixture
