@@ -30,3 +30,13 @@ def test_a_value_that_stays_is_at_rest_and_one_that_changes_is_not():
     assert next(values) == 4
     counter = itertools.count()
     assert not until_unchanged(lambda: next(counter), 5.0, 0.05, pause=0.001)
+
+
+def test_the_rest_begins_again_with_each_change(monkeypatch):
+    clock = itertools.count()  # each look at it is a second later
+    monkeypatch.setattr("benchbook.process.wait.time.monotonic", lambda: float(next(clock)))
+    changing = 10
+    values = itertools.chain(range(changing), itertools.repeat("at rest"))
+    reads = []
+    assert until_unchanged(lambda: reads.append(one := next(values)) or one, 5.0, 1000.0, pause=0.0)
+    assert reads.count("at rest") > 1
