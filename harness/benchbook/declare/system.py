@@ -16,7 +16,7 @@ Coordinate = Annotated[str, Field(pattern=r"^[^:\s]+(:[^:\s]+){2,4}$")]
 """Address of a file in Maven repositories."""
 Wheel = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+-[^-\s]+(-[^-\s]+)?-[^-\s]+-[^-\s]+-[^-\s]+\.whl$")]
 """File name of a Python package."""
-SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "maven", "python", "own", "image")
+SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "build", "maven", "python", "own", "image")
 """The sources of a program in the order in which Benchbook tries them; the levels of the factor ``source``."""
 Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
 Shape = Literal["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
@@ -31,6 +31,27 @@ class GoSource(Model):
     """Name of the executable."""
     ldflags: str = ""
     """Linker flags; ``{version}`` is replaced by the system's version."""
+
+
+class BuildSource(Model):
+    """A program built once from files of the project by a compiler of the machine, into a cache."""
+
+    files: list[Annotated[str, Field(pattern=r"^[^/~][^~]*$")]] = Field(min_length=1)
+    """Files from which it is built, as patterns below the project's folder: ``client/*.cc``."""
+    command: list[Text] = Field(min_length=1)
+    """Command that builds it, without a shell, in the project's folder; ``{program}`` is replaced by the path of the
+    new program, and a pattern of ``files`` by the files."""
+    program: Annotated[str, Field(pattern=r"^[^/]+$")]
+    """Name of the executable."""
+    keyed_by: list[Annotated[list[Text], Field(min_length=1)]] = Field(default_factory=list)
+    """Commands whose output is part of the key of the cache, such as ``["c++", "--version"]``: it is built again for
+    another compiler or library."""
+    version_command: list[Text] = Field(min_length=1)
+    """Command that prints the version; ``{program}`` is replaced by the program's path."""
+    version_pattern: Text
+    """Regular expression whose first group matches the version."""
+    packages: list[Text] = Field(default_factory=list)
+    """Debian packages with the compiler and the libraries; the error of a failed build names them."""
 
 
 class MavenSource(Model):
@@ -172,6 +193,8 @@ class Source(Model):
 
     go: GoSource | None = None
     """A Go module to build."""
+    build: BuildSource | None = None
+    """Files of the project to build."""
     maven: MavenSource | None = None
     """Artifacts of Maven repositories."""
     nix: NixSource | None = None
@@ -187,8 +210,8 @@ class Source(Model):
 
     @model_validator(mode="after")
     def _not_empty(self) -> Source:
-        if not any((self.go, self.maven, self.nix, self.docker, self.host, self.python, self.own)):
-            raise ValueError("needs at least one of go, maven, nix, docker, host, python, own")
+        if not any(getattr(self, name) for name in type(self).model_fields):
+            raise ValueError(f"needs at least one of {', '.join(type(self).model_fields)}")
         return self
 
 

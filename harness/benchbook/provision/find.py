@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from benchbook.declare.system import SOURCE_NAMES
 from benchbook.errors import Unavailable
 from benchbook.process.launch import Program
-from benchbook.provision import bundled, docker, go, host, image, maven, nix, python, user_supplied
+from benchbook.provision import build, bundled, docker, go, host, image, maven, nix, python, user_supplied
 from benchbook.provision.request import Missing, Request
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Way(Protocol):
         ...
 
 
-SOURCES: tuple[Way, ...] = (user_supplied, nix, docker, host, go, maven, python, bundled, image)
+SOURCES: tuple[Way, ...] = (user_supplied, nix, docker, host, go, build, maven, python, bundled, image)
 
 
 def find(system: System, request: Request, only: str | None = None) -> Program:

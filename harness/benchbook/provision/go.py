@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.errors import Unavailable
-from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
-from benchbook.provision import host
+from benchbook.provision import host, recorded
 from benchbook.provision.request import Missing, Request, fill_once, last_lines, watched
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def built(wanted: Pin, folder: Path, title: str, request: Request) -> dict[str, 
 
     Raise Unavailable with the toolchain's message if the build fails.
     """
-    record = _read_record(folder, wanted)
+    record = recorded.read(folder, asdict(wanted), wanted.program)
     if record is not None:
         return record
     compiler = toolchain(request)
@@ -64,7 +63,7 @@ def preview(system: System, request: Request) -> str | Missing | None:
     if system.source.go is None:
         return None
     wanted, folder = pin_of(system), folder_of(system, request)
-    if _read_record(folder, wanted) is not None:
+    if recorded.read(folder, asdict(wanted), wanted.program) is not None:
         return f"use {folder / wanted.program} (built from {wanted.package}@v{wanted.version})"
     if toolchain(request) is None:
         return _no_toolchain(request, wanted)
@@ -87,10 +86,6 @@ def _no_toolchain(request: Request, wanted: Pin) -> Missing:
     return Missing(
         f"go: not in the cache {request.cache_folder()}, and {where} to build it", wanted.command()
     )
-
-
-FILE = "pin.json"
-"""File next to the program with its pin, its digest and the toolchain that built it."""
 
 
 @dataclass(frozen=True)
@@ -128,23 +123,6 @@ def architecture() -> str:
     return {"x86_64": "amd64", "aarch64": "arm64", "i686": "386", "armv7l": "arm"}.get(machine, machine)
 
 
-def _write_record(folder: Path, pin: Pin, toolchain: str) -> None:
-    """Write the record of a new program in ``folder``."""
-    record = {"pin": asdict(pin), "digest": sha256_of(folder / pin.program), "toolchain": toolchain}
-    (folder / FILE).write_text(json.dumps(record, indent=1) + "\n")
-
-
-def _read_record(folder: Path, pin: Pin) -> dict[str, str] | None:
-    """Return ``digest`` and ``toolchain`` if ``folder`` holds exactly the bytes that were built, else None."""
-    try:
-        record = json.loads((folder / FILE).read_text())
-        if record["pin"] == asdict(pin) and record["digest"] == sha256_of(folder / pin.program):
-            return {"digest": str(record["digest"]), "toolchain": str(record["toolchain"])}
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return None
-
-
 def _build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Request) -> dict[str, str]:
     """Build ``wanted`` into ``folder`` and return its record; use another harness's build if there is one.
 
@@ -153,10 +131,16 @@ def _build(folder: Path, wanted: Pin, toolchain: Path, title: str, request: Requ
 
     def fill(new: Path) -> None:
         _install(new, wanted, toolchain, title, request)
-        _write_record(new, wanted, _toolchain_version(toolchain))
+        recorded.write(new, asdict(wanted), wanted.program, _toolchain_version(toolchain))
 
-    fill_once(folder, lambda: _read_record(folder, wanted) is not None, fill, title, request)
-    record = _read_record(folder, wanted)
+    fill_once(
+        folder,
+        lambda: recorded.read(folder, asdict(wanted), wanted.program) is not None,
+        fill,
+        title,
+        request,
+    )
+    record = recorded.read(folder, asdict(wanted), wanted.program)
     if record is None:
         raise Unavailable(
             f"{folder} no longer contains the program that was just built there.",

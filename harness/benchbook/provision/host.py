@@ -25,7 +25,7 @@ def version(system: System, program: Path) -> str | None:
     If the program cannot run, or its output has no version, return ``unknown (…)`` with the reason, which matches no
     pin.
     """
-    source = system.source.host
+    source = system.source.host or system.source.build
     if source is None:
         return None
     command = [part.replace("{program}", str(program)) for part in source.version_command]

@@ -86,8 +86,10 @@ def watched(
     environment: Mapping[str, str],
     step: Callable[[], str],
     request: Request,
+    *,
+    cwd: Path | None = None,
 ) -> int:
-    """Run a tool in the folder of its log and report its step each second; return its exit code.
+    """Run a tool in ``cwd``, or else in the folder of its log, and report its step each second; return its exit code.
 
     An interruption, or the limit of an installation, ends the tool with everything that it started.
     """
@@ -96,7 +98,7 @@ def watched(
         with interrupt.held():
             process = subprocess.Popen(
                 [str(part) for part in command],
-                cwd=log.parent,
+                cwd=cwd or log.parent,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
