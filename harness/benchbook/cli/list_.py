@@ -72,7 +72,9 @@ def _dataset(declared: dict[str, Any]) -> dict[str, Any]:
     from benchbook.declare.catalogue import Catalogue
 
     dataset = Catalogue().dataset(declared["name"])
-    return {"rows": dataset.typed().rows(), "seed": dataset.seed}
+    if dataset.source:
+        return {"rows": "", "seed": "", "file": dataset.source.file}
+    return {"rows": dataset.typed().rows(), "seed": dataset.seed, "file": ""}
 
 
 _COLUMNS = {

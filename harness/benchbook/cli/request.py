@@ -12,6 +12,7 @@ from benchbook.plan.factors import parse_set
 from benchbook.plan.plan import Plan, plan
 from benchbook.provision.find import preview
 from benchbook.provision.request import Request
+from benchbook.run.content import require_possible
 from benchbook.systems.driver import driver_class
 from benchbook.systems.python_worker import EmbeddedDriver, refused
 
@@ -83,6 +84,7 @@ def planned(
             f"Leave it out, or add the system to the run: --set system={','.join([*made.systems(), unused[0]])}.",
         )
     _require_accepted(made, catalogue)
+    require_possible(made, catalogue, cluster=cluster is not None)
     if cluster is None:
         for name in made.given:  # reports a missing path before the plan is stored
             preview(catalogue.system(name), Request(given=made.given))

@@ -77,7 +77,11 @@ class Catalogue:
             "workload",
         ):  # says what is wrong with them; the registries leave broken ones out
             plugin.own(slug, kind)
-        experiment = self._read("experiment", slug, Experiment)
+        from benchbook.declare.several import expanded
+        from benchbook.declare.toml import check
+
+        path = self.path("experiment", slug)
+        experiment = check(expanded(path, self.label(path)), Experiment, self.label(path))
         try:
             as_written.check(experiment.claims, self.published)
             used.account(experiment, self.published)

@@ -1,18 +1,20 @@
-"""Datasets: generator, parameters and seed. File: ``datasets/<name>.toml``."""
+"""Datasets: a file, or a generator with parameters and a seed. File: ``datasets/<name>.toml``."""
 
 from __future__ import annotations
 
 import functools
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
 from pydantic import AfterValidator, AwareDatetime, Field, field_validator, model_validator
 
-from benchbook.declare import plugin
+from benchbook.declare import data_file, plugin
+from benchbook.declare.data_file import TABLE, Columns, Digest, FileSource
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.toml import Model, Name, Positive, Text, check
-from benchbook.errors import suggestion
+from benchbook.errors import RequestError, suggestion
 
 ROWS_PER_TICK_AND_HOST = 9
 
@@ -219,6 +221,15 @@ class HitsParameters(Generated):
         return [f"--rows={self.table_rows}"]
 
 
+class FileData(Generated):
+    """A dataset from a file: it has no parameters."""
+
+    by_worker: ClassVar[bool] = True
+
+
+FILE = "file"
+"""What is named as the generator of a dataset from a file."""
+
 GENERATORS: dict[str, type[Generated]] = {
     "devops": DevopsParameters,
     "iot": IotParameters,
@@ -239,10 +250,6 @@ def generators() -> dict[str, type[Generated]]:
 def generator(name: str) -> type[Generated] | None:
     """Return the parameter model of a generator; None if there is none of this name."""
     return GENERATORS.get(name) or generators().get(name)
-
-
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A SHA-256 in lower-case hexadecimal digits."""
 
 
 class Extract(Model):
@@ -288,7 +295,7 @@ class Digested(TypedDict):
 
 
 class Dataset(Model):
-    """Deterministic data: the same declaration makes the same bytes everywhere."""
+    """Deterministic data: a file with a digest, or a generator that makes the same bytes everywhere."""
 
     name: Name
     """Name of the dataset; the file is ``<name>.toml``."""
@@ -296,12 +303,17 @@ class Dataset(Model):
     """Title in reports."""
     description: Text
     """A description of the data in one or two sentences."""
-    generator: Name
+    source: FileSource | None = None
+    """The file that the dataset consists of; in place of a generator."""
+    columns: Columns = Field(default_factory=dict)
+    """Column of the file → its type in systems: ``integer``, ``float``, ``text``, ``boolean``, ``date`` or
+    ``timestamp``. Default: the type that the file has."""
+    generator: Name = FILE
     """Generator of benchload: ``devops``, ``iot``, ``blob``, ``frames``, ``join-frames`` or ``hits``; or one
     of the client of an experiment."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """Seed of the generator."""
-    parameters: dict[str, Any]
+    parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of the generator; a profile or a factor may replace some of them."""
     published: Published | None = None
     """The published file that this dataset imitates: the same shape, different bytes."""
@@ -310,7 +322,21 @@ class Dataset(Model):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if generator(self.generator) is None:
+        if self.source:
+            if self.generator != FILE:
+                raise ValueError(
+                    f'generator = "{self.generator}" and [source] both make the data; remove one'
+                )
+            if not TABLE.fullmatch(self.table):
+                raise ValueError(
+                    f'"{self.table}" cannot name a table in SQL; add table = "…" to [source]: lower-case letters, '
+                    "digits and underscores, the first no digit"
+                )
+        elif generator(self.generator) is None:
+            if self.generator == FILE:
+                raise ValueError(
+                    'add [source] with file = "…", or a generator with its seed and [parameters]'
+                )
             known = generators()
             guess = suggestion(self.generator, known)
             raise ValueError(
@@ -322,9 +348,16 @@ class Dataset(Model):
     @property
     def model(self) -> type[Generated]:
         """The model of the parameters."""
+        if self.source:
+            return FileData
         found = generator(self.generator)
         assert found is not None  # it is checked
         return found
+
+    @property
+    def table(self) -> str:
+        """The table of a dataset from a file."""
+        return (self.source and self.source.table) or re.sub(r"[-.]", "_", self.name)
 
     def typed(self) -> Generated:
         """Return the parameters, checked by the generator's model."""
@@ -334,6 +367,20 @@ class Dataset(Model):
         """Return this dataset with some parameters replaced and checked; the seed stays the same."""
         return Dataset.model_validate({**self.model_dump(), "parameters": {**self.parameters, **changes}})
 
+    def pinned(self, declaration: Path) -> Dataset:
+        """Return this dataset from a file with the digest of its file, whose columns are checked."""
+        assert self.source is not None
+        try:
+            source = data_file.pinned(self.source, declaration.parent)
+            if source.place(declaration.parent).exists():
+                data_file.columns(source, self.columns, declaration.parent)
+        except RequestError as error:
+            raise RequestError(f"datasets/{declaration.name}: {error.message}", error.hint) from None
+        return self.model_copy(update={"source": source})
+
     def flags(self) -> tuple[str, ...]:
-        """Return the flags that follow ``benchload <verb> <generator>``."""
+        """Return the flags that follow ``benchload <verb> <generator>``; of a file, what tells datasets apart."""
+        if self.source:
+            types = [f"--column={name}={kind}" for name, kind in sorted(self.columns.items())]
+            return (f"--sha256={self.source.sha256}", f"--table={self.table}", *types)
         return (f"--seed={self.seed}", *self.typed().flags())

@@ -56,6 +56,9 @@ SHARED = (
     Metric("offered_per_second", "1/s", "none", "Operations offered per second", "operations"),
     Metric("saturated", "1", "lower", "Offered rate not reached"),
     Metric("errors", "1", "lower", "Failed operations", "operations"),
+    Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache"),
+    Metric("data_bytes", "B", "none", "Bytes of the data on the storage"),
+    Metric("data_unread_bytes", "B", "none", "Bytes of the data not read from the storage"),
     # Latency
     Metric("latency_mean", "s", "lower", "Mean latency"),
     Metric("latency_p50", "s", "lower", "Median latency", brief="median", main=True),
@@ -126,6 +129,8 @@ LATENCY = (
 """Shared metrics of single operations."""
 OPEN_LOOP = ("offered_per_second", "saturated")
 """Shared metrics of operations that may be offered at a rate."""
+DATA_READ = ("data_cached_bytes", "data_bytes", "data_unread_bytes")
+"""Shared metrics of queries that read data from a storage."""
 SERIES = (
     "rows_per_second", "values_per_second", "steady_rows_per_second", "steady_values_per_second",
     "steady_rows_per_second_acknowledged", "steady_values_per_second_acknowledged", "steady_from_seconds",

@@ -23,7 +23,7 @@ from benchbook.declare.toml import Model
 Direction = Literal["higher", "lower", "none"]
 """Which values of a metric are better."""
 
-MODULES = ("load", "query", "command", "fio", "blob", "ycsb")
+MODULES = ("load", "query", "sql", "command", "fio", "blob", "ycsb")
 """The modules of ``benchbook.workloads``, each named as its workload; a new workload adds its name."""
 
 
@@ -146,6 +146,13 @@ class Workload:
     """True if its intervals show whether the rate was steady."""
     words: Mapping[str, Words] = field(default_factory=dict)
     """Option ``do`` of a phase, which is the first word of its name or a factor → its words."""
+    files: bool = False
+    """True if it can use a dataset from a file, which benchload does not generate."""
+    only_files: bool = False
+    """True if it needs such a dataset."""
+    several: Callable[[dict[str, Any], Path], list[dict[str, Any]]] | None = None
+    """``several(phase, folder)`` returns the phases that one declared phase stands for, still unchecked; ``folder`` is
+    that of the experiment. None: just itself."""
     own_data: bool = False
     """True if it writes other data than the dataset of the experiment."""
 

@@ -305,9 +305,10 @@ def plan(
 
 def _dataset(catalogue: Catalogue, slug: str, experiment: Experiment, profile: Profile) -> Dataset:
     try:
-        return catalogue.dataset(experiment.dataset).replaced(profile.dataset)
+        found = catalogue.dataset(experiment.dataset).replaced(profile.dataset)
     except RequestError as error:
         raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
+    return found.pinned(catalogue.path("dataset", found.name)) if found.source else found
 
 
 def _stored(phase: Phase) -> dict[str, Any]:

@@ -63,14 +63,16 @@ def digest(binary: Path, dataset: Dataset, results: Path) -> Digested:
     return made
 
 
-def request(dataset: Dataset, digested: Digested) -> DatasetRequest:
-    """Return the dataset in the form that clients take."""
+def request(dataset: Dataset, digested: Digested, file: Path | None = None) -> DatasetRequest:
+    """Return the dataset in the form that clients take; ``file`` has the rows of one from a file."""
     tables = {
         name: TableCount(int(table["rows"]), {field: int(n) for field, n in table["fields"].items()})
         for name, table in digested["tables"].items()
     }
     model = dataset.model
-    return DatasetRequest(dataset.generator, dataset.flags(), tables, model.by_worker, model.load_command)
+    return DatasetRequest(
+        dataset.generator, dataset.flags(), tables, model.by_worker, model.load_command, file
+    )
 
 
 def queries(binary: Path, dataset: Dataset, kind: str, count: int, folder: Path) -> Path:

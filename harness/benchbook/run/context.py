@@ -17,7 +17,7 @@ from benchbook.plan.factors import SOURCE
 from benchbook.plan.plan import Plan, PlannedTrial, trial_dataset
 from benchbook.process.launch import Program
 from benchbook.record.trial_record import Trial
-from benchbook.run import benchload
+from benchbook.run import benchload, content
 from benchbook.run.benchload import go_command
 from benchbook.run.progress import Observer
 
@@ -133,7 +133,11 @@ def prepare(
     for trial in plan.trials:
         dataset = trial_dataset(plan, trial.levels)
         if dataset.flags() not in context.digests:
-            context.digests[dataset.flags()] = benchload.digest(binary, dataset, results)
+            context.digests[dataset.flags()] = (
+                content.prepared(catalogue, dataset, results, observer.note)
+                if dataset.source
+                else benchload.digest(binary, dataset, results)
+            )
         for phase in plan.phases:
             options = phase.replaced(trial.levels)
             workload(phase.workload).prepare(context, dataset, options)

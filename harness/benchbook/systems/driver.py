@@ -124,6 +124,8 @@ class DatasetRequest:
     """True if only a worker in Python can load it and ask its questions."""
     load_command: str = ""
     """Command of the client that loads it; empty for ``load``."""
+    file: Path | None = None
+    """The rows in Arrow, of a dataset from a file, which benchload does not generate."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ class DuckDB(EmbeddedDriver):
 
     engine = "duckdb"
     title = "DuckDB"
+    dialect = "duckdb"
 
 
 driver = DuckDB

@@ -10,6 +10,7 @@ class Polars(EmbeddedDriver):
 
     engine = "polars"
     title = "Polars"
+    dialect = "polars"
 
 
 driver = Polars

@@ -140,6 +140,7 @@ class PostgreSQL(DatabaseServer):
     """One PostgreSQL in one trial."""
 
     target = "postgresql"
+    dialect = "postgresql"
     url_schemes = ("postgres", "postgresql")
     reserved = (
         "listen_addresses", "port", "unix_socket_directories", "data_directory", "hba_file", "ident_file",

@@ -180,6 +180,7 @@ class WorkerClient:
         return self._events(
             "load",
             command=command,
+            file=_path(dataset.file),
             batch_rows=request.batch_rows,
             rows=rows,
             lasts_seconds=request.lasts_seconds,
@@ -293,6 +294,8 @@ class EmbeddedDriver(PythonWorker):
     engine: ClassVar[str]
     """Name of the engine's module in ``benchbook.workers``, without ``_engine``."""
     title: ClassVar[str]
+    dialect: ClassVar[str] = ""
+    """Dialect of questions in SQL about a dataset from a file; empty if the engine takes none."""
     shares_process = True
     watched_seconds = 0.0
     """A checkpoint returns when it is done, so ``settle`` has no watching time."""

@@ -10,6 +10,7 @@ class SQLite(EmbeddedDriver):
 
     engine = "sqlite"
     title = "SQLite"
+    dialect = "sqlite"
 
 
 driver = SQLite

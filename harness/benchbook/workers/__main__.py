@@ -81,6 +81,7 @@ class Worker:
         engine, watchdog = self._opened()
         asked = Load(
             command=request["command"],
+            file=request.get("file"),
             batch_rows=int(request["batch_rows"]),
             rows=int(request["rows"]),
             timeout_seconds=float(request["timeout_seconds"]),
@@ -92,10 +93,12 @@ class Worker:
         return {}
 
     def _query(self, request: Request) -> dict[str, Any]:
+        from benchbook.workers import content
         from benchbook.workers.query import answers, query, read
 
         engine, watchdog = self._opened()
         queries, timeout = read(Path(request["queries"])), float(request["timeout_seconds"])
+        content.know(queries.specifications)
         if request["answers"] is None:
             with recording(request.get("operations")) as kept:
                 warmup = int(request["warmup"])

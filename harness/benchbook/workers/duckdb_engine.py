@@ -82,7 +82,7 @@ class DuckDB:
             def found() -> list[Row]:
                 # Every release has fetch_arrow_table, although newer ones call it deprecated.
                 answer = self._connection.execute(f"FROM {name}").fetch_arrow_table()
-                return questions.compared(specification.form, answer)
+                return questions.compared(specification, answer)
 
             weakref.finalize(found, self._connection.execute, f"DROP TABLE {name}").atexit = False
             return Large(made[0] if made else 0, found)
@@ -125,7 +125,7 @@ class DuckDB:
                 "AND data_type NOT IN ('VARCHAR', 'TIMESTAMP_NS') AND data_type NOT LIKE 'ENUM%' ORDER BY column_index",
                 [table],
             ).fetchall()
-            names = [str(row[0]) for row in described]
+            names = found.numbers if (found := declared(table)) else [str(row[0]) for row in described]
             wanted = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
             row = self._connection.execute(f"SELECT {wanted} FROM {quoted(table)}").fetchone()  # noqa: S608
             assert row is not None

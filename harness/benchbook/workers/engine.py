@@ -43,6 +43,10 @@ class Specification:
     """A question of the dataset ``frames`` or ``hits``, which has no bucket, hosts or range."""
     limit: float = 0.0
     """Rows above which a question of ``hits`` lists a group."""
+    statements: Mapping[str, str] | None = None
+    """Dialect → the question's text in SQL, for a question from a file; "" is the one of all other dialects."""
+    ordered: bool = False
+    """Whether the order of the answer's rows is compared, of a question from a file."""
     compared: bool = False
     """Whether its answer is compared with that of other systems, and not timed."""
 

@@ -142,7 +142,7 @@ questions = QuestionSet(
     tables=tuple(TABLES),
     dialects=frozenset({"duckdb", "datafusion"}),
     text=lambda asked, _: SQL[asked.form],
-    compared=condensed,
+    compared=lambda asked, answer: condensed(asked.form, answer),
     large=True,
     enumerated=("id1", "id2", "id4", "id5"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,9 +35,16 @@ class Polars(Frames):
         keys = [] if declared(name) else [pl.col(pl.String).cast(pl.Categorical)]
         return found.with_columns(keys).rechunk()
 
+    def count(self) -> dict[str, Count]:
+        """Count the declared columns of a table that has some, else its numbers."""
+        return {
+            name: _counted(frame, known.numbers) if (known := declared(name)) else self.counted(frame)
+            for name, frame in self._frames.items()
+        }
+
     def counted(self, frame: Any) -> Count:
         names = [name for name, kind in frame.schema.items() if kind.is_numeric() or kind.is_temporal()]
-        return Count(frame.height, {name: frame.height - frame[name].null_count() for name in names})
+        return _counted(frame, names)
 
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
         v1, v2, v3 = pl.col("v1"), pl.col("v2"), pl.col("v3")
@@ -60,7 +67,7 @@ class Polars(Frames):
     def query(self, specification: Specification) -> Found:
         """Ask a question in SQL if it has a text for Polars, else through expressions."""
         questions = of_table(specification.table)
-        if questions and "polars" in questions.dialects:
+        if questions and questions.speaks("polars"):
             context = pl.SQLContext(self._frames, eager=True)
             return questions.ask(specification, "polars", lambda text: context.execute(text).rows())
         return super().query(specification)
@@ -70,6 +77,10 @@ class Polars(Frames):
         texts = [name for name, kind in answer.schema.items() if kind == pl.Categorical]
         numbers = [pl.col(name).cast(pl.String).str.slice(2).cast(pl.Int64) for name in texts]
         return answer.with_columns(numbers).to_arrow()
+
+
+def _counted(frame: Any, names: Iterable[str]) -> Count:
+    return Count(frame.height, {name: frame.height - frame[name].null_count() for name in names})
 
 
 def _grouped(keys: list[str], *values: Any) -> Callable[[Any], Any]:

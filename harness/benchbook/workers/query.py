@@ -89,6 +89,8 @@ def _parse(line: Any) -> Specification:
     values = {name: line[name] for name in names} | {
         "form": line.get("form", ""),
         "limit": line.get("limit", 0.0),
+        "statements": line.get("statements"),
+        "ordered": line.get("ordered", False),
     }
     values["hosts"] = tuple(values["hosts"] or ())
     found = Specification(**values)

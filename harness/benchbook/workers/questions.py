@@ -27,10 +27,10 @@ class QuestionSet:
 
     tables: tuple[str, ...]
     dialects: frozenset[str]
-    """Dialects in which ``text`` has the questions."""
+    """Dialects in which ``text`` has the questions; empty for all of them."""
     text: Callable[[Specification, str], str]
     """The statement of a question in a dialect. If its answer is compared, its order is complete."""
-    compared: Callable[[str, Any], list[Row]]
+    compared: Callable[[Specification, Any], list[Row]]
     """What is compared of the answer to a question: of its rows, or of a table in Arrow if answers are ``large``."""
     large: bool = False
     """True if an answer may be as large as the data, so that engines keep it as a table."""
@@ -40,23 +40,37 @@ class QuestionSet:
     """The key in SQL, for engines whose tables have one."""
     numbers: tuple[str, ...] = ()
     """Columns whose values are counted, if ``columns`` declares them."""
+    quotes: bool = False
+    """True if ``columns`` has the names in quotes, because some may be words of SQL."""
     convert: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None
     """Gives a batch of benchload the declared columns and types."""
     enumerated: tuple[str, ...] = ()
     """Columns of text with few values, for engines with a type for them."""
+
+    def speaks(self, dialect: str) -> bool:
+        """Return whether the questions have a text in a dialect."""
+        return not self.dialects or dialect in self.dialects
 
     def ask(
         self, specification: Specification, dialect: str, run: Callable[[str], Sequence[Sequence[Any]]]
     ) -> Found:
         """Ask a question through ``run``, which returns all rows."""
         answer = run(self.statement(specification, dialect))
-        return Large(len(answer), lambda: self.compared(specification.form, answer))
+        return Large(len(answer), lambda: self.compared(specification, answer))
 
     def statement(self, specification: Specification, dialect: str) -> str:
         """Return a question in a dialect; raise FailedError if it has no text there."""
-        if dialect not in self.dialects:
+        if not self.speaks(dialect):
             raise FailedError(f"the questions about {', '.join(self.tables)} have no text for {dialect}")
         return self.text(specification, dialect)
+
+
+_added: dict[str, QuestionSet] = {}
+
+
+def add(questions: QuestionSet) -> None:
+    """Make a set known that a file or its questions declare; its table is that of no other set."""
+    _added.update(dict.fromkeys(questions.tables, questions))
 
 
 @functools.cache
@@ -67,7 +81,7 @@ def sets() -> tuple[QuestionSet, ...]:
 
 def of_table(table: str) -> QuestionSet | None:
     """Return the set of a table; None if its queries have parameters."""
-    return next((one for one in sets() if table in one.tables), None)
+    return _added.get(table) or next((one for one in sets() if table in one.tables), None)
 
 
 def declared(table: str) -> QuestionSet | None:
@@ -99,7 +113,7 @@ class QuestionEngine(Engine):
 
     def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the set declares the columns
         found = self._known(table, f"the table {table}")
-        columns = f"{found.columns}, {found.key}" if self.keyed else found.columns
+        columns = f"{found.columns}, {found.key}" if self.keyed and found.key else found.columns
         self.rows(f"CREATE TABLE IF NOT EXISTS {table} ({columns}){self.suffix}")
 
     def query(self, specification: Specification) -> Found:
@@ -116,8 +130,10 @@ class QuestionEngine(Engine):
     def count(self) -> dict[str, Count]:
         counts = {}
         for table in self.tables():
-            names = self._known(table, f"the table {table}").numbers
-            wanted = ", ".join(["count(*)", *(f"count({name})" for name in names)])
+            found = self._known(table, f"the table {table}")
+            names = found.numbers
+            columns = [f'"{name}"' for name in names] if found.quotes else names
+            wanted = ", ".join(["count(*)", *(f"count({name})" for name in columns)])
             number, *values = self.rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608 - the name of our table
             counts[table] = Count(number, dict(zip(names, values, strict=True)))
         return counts

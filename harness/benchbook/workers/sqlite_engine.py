@@ -56,7 +56,8 @@ class SQLite:
     def create(self, table: str, schema: pa.Schema) -> None:
         """Create a table and its index on host and time, or on time alone if there is no host."""
         if found := declared(table):
-            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({found.columns}, {found.key})")
+            parts = ", ".join(filter(None, (found.columns, found.key)))
+            self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({parts})")
             return
         columns = [f"{quoted(column.name)} {_type(column)}" for column in schema]
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(table)} ({', '.join(columns)})")
@@ -126,6 +127,7 @@ class SQLite:
         for table in self.tables():
             described = self._connection.execute(f"PRAGMA table_info({quoted(table)})")
             names = [row[1] for row in described if row[2] not in ("TEXT", "BLOB") and row[1] != "time"]
+            names = list(found.numbers) if (found := declared(table)) else names
             wanted = ", ".join(["count(*)", *(f"count({quoted(name)})" for name in names)])
             row = self._connection.execute(f"SELECT {wanted} FROM {quoted(table)}").fetchone()  # noqa: S608
             counts[table] = Count(row[0], dict(zip(names, row[1:], strict=True)))

@@ -16,7 +16,9 @@ from typing import IO
 import pyarrow as pa
 
 from benchbook.process.spawn import die_with_parent
+from benchbook.workers import content
 from benchbook.workers.engine import Engine, FailedError, StreamBrokenError, Watchdog
+from benchbook.workers.questions import add, declared
 from benchbook.workers.recorder import Emit, Operations, Recorder, event
 
 # Benchload's stream of batches: complete Arrow IPC streams, one after the other, read ahead by a thread.
@@ -71,6 +73,17 @@ def batches(command: Sequence[str]) -> Generator[tuple[str, pa.RecordBatch]]:
             reader.join(timeout=5)
 
 
+def stored(file: str, batch_rows: int) -> Generator[tuple[str, pa.RecordBatch]]:
+    """Yield (table, batch) of a file in Arrow; its columns become known as those of its table."""
+    with pa.memory_map(file) as held:
+        table = pa.ipc.open_file(held).read_all()
+        questions = content.of_schema(table.schema)
+        add(questions)
+        for first in range(0, table.num_rows, batch_rows):
+            part = table.slice(first, batch_rows).combine_chunks()
+            yield questions.tables[0], part.to_batches()[0]
+
+
 def _read(
     stream: IO[bytes],
     waiting: queue.Queue[tuple[str, pa.RecordBatch] | Exception | None],
@@ -106,6 +119,8 @@ class Load:
 
     command: Sequence[str]
     """Benchload's generator, writing Arrow; with ``lasts_seconds`` it ends with its reader alone."""
+    file: str | None
+    """A file in Arrow with the rows of one table, in place of the generator."""
     batch_rows: int
     rows: int
     """Rows of the dataset."""
@@ -167,7 +182,8 @@ def _insert_all(
 
     The generator has ended too when this returns, so that its processor time is known.
     """
-    with contextlib.closing(batches(asked.command)) as stream:
+    source = stored(asked.file, asked.batch_rows) if asked.file else batches(asked.command)
+    with contextlib.closing(source) as stream:
         refusal, stalled_ns = _insert(engine, watchdog, asked, recorder, stream)
         return refusal, stalled_ns, time.perf_counter_ns()
 
@@ -196,7 +212,7 @@ def _insert(
             return str(error), stalled_ns
         ended_ns = time.perf_counter_ns()
         size = int(pa.ipc.get_record_batch_size(batch))
-        recorder.done(began_ns, ended_ns, rows=batch.num_rows, values=_values(batch), size=size)
+        recorder.done(began_ns, ended_ns, rows=batch.num_rows, values=_values(table, batch), size=size)
         rows_sent += batch.num_rows
         if asked.is_over(recorder, rows_sent, len(created)):
             break
@@ -204,11 +220,14 @@ def _insert(
     return None, stalled_ns
 
 
-def _values(batch: pa.RecordBatch) -> int:
+def _values(table: str, batch: pa.RecordBatch) -> int:
     """Return the number of non-null values in a batch's fields, without time and tags."""
-    numbers = [
-        column
-        for column in batch.columns
-        if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-    ]
+    if found := declared(table):
+        numbers = [batch.column(name) for name in found.numbers]
+    else:
+        numbers = [
+            column
+            for column in batch.columns
+            if pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        ]
     return sum(batch.num_rows - int(column.null_count) for column in numbers)

@@ -302,6 +302,7 @@ def run(steps: Steps, phase: str, options: CommandOptions) -> None:
 
 workload = Workload(
     name="command",
+    files=True,
     options=CommandOptions,
     run=run,
     metrics=(

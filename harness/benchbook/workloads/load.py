@@ -136,11 +136,14 @@ def measurements(
 
 def run(steps: Steps, phase: str, options: LoadOptions) -> None:
     """Load the dataset, let the system settle, compare what it stores with what it acknowledged."""
-    from benchbook.run import benchload
+    from benchbook.run import benchload, content
     from benchbook.run.findings import required_summary
 
+    context, rows = steps.context, None
+    if steps.dataset.source:
+        rows = content.require_same(context.catalogue, steps.dataset, context.results)
     asked_for = request(
-        options, benchload.request(steps.dataset, steps.digest), read_later=_is_read_after(steps, phase)
+        options, benchload.request(steps.dataset, steps.digest, rows), read_later=_is_read_after(steps, phase)
     )
     asked = replace(asked_for, record=steps.operations(phase))
     with steps.timeline.phase(phase, workload.name):
@@ -301,6 +304,7 @@ def _calibration(context: Context, options: LoadOptions) -> Calibration:
 
 workload = Workload(
     name="load",
+    files=True,
     options=LoadOptions,
     run=run,
     metrics=(

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
-from benchbook.declare.metric import LATENCY, OPEN_LOOP
+from benchbook.declare.metric import DATA_READ, LATENCY, OPEN_LOOP
 from benchbook.declare.toml import Positive
-from benchbook.declare.workload import LoopOptions, Metric, Rate, Workers, Workload, refuse_two_ends
+from benchbook.declare.workload import LoopOptions, Rate, Workers, Workload, refuse_two_ends
 from benchbook.measure.answered import suspects
 from benchbook.measure.measurement import Event, Measurement
 from benchbook.measure.operations import latency, open_loop
@@ -47,14 +47,12 @@ QUERIES_OF_DURATION = 1000
 """Different queries of a phase with a duration, which asks them again and again."""
 
 
-class QueryOptions(LoopOptions):
-    """Options of the workload ``query``: run queries of one type, the same for every system."""
+class AskOptions(LoopOptions):
+    """Options of a workload that asks queries of one type."""
 
-    type: DevopsQuery | IotQuery | Question
+    type: str
     queries: Positive | None = None
-    """Timed queries, each asked once; 100 if there is no duration either."""
     duration: Duration | None = None
-    """For how long queries begin, in place of a number of them: 1000 different ones, again and again."""
     workers: Workers = 1
     """Queries in flight."""
     warmup: Annotated[int, Field(ge=0)] = 0
@@ -68,6 +66,35 @@ class QueryOptions(LoopOptions):
     @model_validator(mode="after")
     def _one_end(self) -> Self:
         refuse_two_ends("queries", self.queries, self.duration)
+        return self
+
+    @property
+    def different(self) -> int:
+        """The number of different queries."""
+        raise NotImplementedError
+
+    @property
+    def identity(self) -> str:
+        """What tells its queries apart from others about the same dataset."""
+        return self.type
+
+    @property
+    def lasts_seconds(self) -> float | None:
+        """For how long queries begin; None until each was asked once."""
+        return None if self.duration is None else seconds(self.duration)
+
+
+class QueryOptions(AskOptions):
+    """Options of the workload ``query``: run queries of one type, the same for every system."""
+
+    type: DevopsQuery | IotQuery | Question
+    queries: Positive | None = None
+    """Timed queries, each asked once; 100 if there is no duration either."""
+    duration: Duration | None = None
+    """For how long queries begin, in place of a number of them: 1000 different ones, again and again."""
+
+    @model_validator(mode="after")
+    def _lasting(self) -> Self:
         if self.type in get_args(Question) and self.duration is None:
             raise ValueError(f"type {self.type} is one question, which is repeated; give a duration")
         return self
@@ -84,7 +111,7 @@ ANSWERS = 20
 """Answers of each type that are stored and compared across systems."""
 
 
-def request(options: QueryOptions, queries: Path) -> QueryRequest:
+def request(options: AskOptions, queries: Path) -> QueryRequest:
     """Return the request for the timed queries."""
     from benchbook.systems.driver import QueryRequest
 
@@ -93,13 +120,13 @@ def request(options: QueryOptions, queries: Path) -> QueryRequest:
         workers=options.workers,
         warmup=options.warmup,
         timeout_seconds=seconds(options.timeout),
-        lasts_seconds=None if options.duration is None else seconds(options.duration),
+        lasts_seconds=options.lasts_seconds,
         rate=options.rate,
         arrivals=options.arrivals,
     )
 
 
-def answers_request(options: QueryOptions, queries: Path, also: tuple[int, ...] = ()) -> QueryRequest:
+def answers_request(options: AskOptions, queries: Path, also: tuple[int, ...] = ()) -> QueryRequest:
     """Return the request for untimed answers; ``also`` has the ids of queries of which only digests are wanted."""
     from benchbook.systems.driver import QueryRequest
 
@@ -122,31 +149,37 @@ def prepare(context: Context, dataset: Dataset, options: QueryOptions) -> None:
     """Write the query set of a phase, before the first trial."""
     from benchbook.run import benchload
 
-    key = _key(dataset, options)
+    key = set_key(dataset, options)
     if key not in context.query_files:
         context.query_files[key] = benchload.queries(
             context.benchload, dataset, options.type, options.different, context.folder / "queries"
         )
 
 
-def query_set(context: Context, dataset: Dataset, options: QueryOptions) -> Path:
+def query_set(context: Context, dataset: Dataset, options: AskOptions) -> Path:
     """Return the query set of a phase."""
-    return context.query_files[_key(dataset, options)]
+    return context.query_files[set_key(dataset, options)]
 
 
-def _key(dataset: Dataset, options: QueryOptions) -> tuple[tuple[str, ...], str, int]:
-    return dataset.flags(), options.type, options.different
+def set_key(dataset: Dataset, options: AskOptions) -> tuple[tuple[str, ...], str, int]:
+    """Return what identifies a query set in a run."""
+    return dataset.flags(), options.identity, options.different
 
 
-def run(steps: Steps, phase: str, options: QueryOptions) -> None:
+def run(steps: Steps, phase: str, options: AskOptions) -> None:
     """Run the queries of one type."""
+    ask(steps, phase, options, workload.name)
+
+
+def ask(steps: Steps, phase: str, options: AskOptions, named: str) -> None:
+    """Ask the queries of a phase of the workload ``named``."""
     from benchbook.run.findings import required_summary
     from benchbook.run.steps import COLD, make_cold
 
     file = query_set(steps.context, steps.dataset, options)
     cold = make_cold(steps) if options.cache == COLD else None
     asked = replace(request(options, file), record=steps.operations(phase))
-    with steps.timeline.phase(phase, workload.name):
+    with steps.timeline.phase(phase, named):
         taken = steps.events.take(phase, steps.client.query(asked))
     steps.findings.cache_states[phase] = cold or steps.warmth()
     if cold:
@@ -163,7 +196,7 @@ def run(steps: Steps, phase: str, options: QueryOptions) -> None:
         steps.findings.measurements.append(Measurement(phase, "data_bytes", float(data)))
 
 
-def keep_answers(steps: Steps, phase: str, options: QueryOptions) -> None:
+def keep_answers(steps: Steps, phase: str, options: AskOptions) -> None:
     """Store the answers to the first queries of the type, and check what was answered while the phase was timed."""
     also = suspects(steps.findings.timed_answers.get(phase, ()), ANSWERS)
     asked = answers_request(options, query_set(steps.context, steps.dataset, options), also)
@@ -186,6 +219,8 @@ def alone(context: Context, _: Dataset) -> list[Alone]:
     return of_phases(context, workload.name, of)
 
 
+RATE = Rate("queries_per_second", "operations_per_second", "queries_per_second")
+
 workload = Workload(
     name="query",
     options=QueryOptions,
@@ -197,12 +232,10 @@ workload = Workload(
         "retries",
         *OPEN_LOOP,
         *LATENCY,
-        Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache"),
-        Metric("data_bytes", "B", "none", "Bytes of the data on the storage"),
-        Metric("data_unread_bytes", "B", "none", "Bytes of the data not read from the storage"),
+        *DATA_READ,
     ),
     compared=("latency_p50",),
-    rate=Rate("queries_per_second", "operations_per_second", "queries_per_second"),
+    rate=RATE,
     prepare=prepare,
     alone=alone,
     after=keep_answers,

@@ -62,7 +62,10 @@ def loaded(
     findings = Findings()
     phases = [Phase(name="load", workload="load"), *map(Phase.model_validate, later)]
     dataset = SimpleNamespace(
-        generator="devops", flags=lambda: (), model=SimpleNamespace(by_worker=False, load_command="")
+        generator="devops",
+        source=None,
+        flags=lambda: (),
+        model=SimpleNamespace(by_worker=False, load_command=""),
     )
     context = SimpleNamespace(
         plan=SimpleNamespace(record_operations=False, phases=phases),

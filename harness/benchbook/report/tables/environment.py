@@ -278,14 +278,19 @@ def dataset_table(run: Run) -> Table | Markdown:
     if not facts and not planned:
         return missing("The dataset", "the run recorded none")
     rows: list[list[str | Code]] = [["Name", str(facts.get("name") or planned.get("name") or "unknown")]]
-    for key in ("generator", "seed"):
+    source = planned.get("source") or {}
+    if source:
+        rows.append(["File", Code(str(source.get("file")))])
+    for key in () if source else ("generator", "seed"):
         value = facts.get(key, planned.get(key))
         if value is not None:
             rows.append([key.capitalize(), quantity.fact_text(value)])
     for key, value in (planned.get("parameters") or facts.get("parameters") or {}).items():
         rows.append([f"Parameter {key}", quantity.fact_text(value)])
     blobs = "blob" in (facts.get("generator"), planned.get("generator"))
-    for key, name in (COUNTS | {"rows": "Objects", "bytes": "Bytes of objects"} if blobs else COUNTS).items():
+    others = {"rows": "Objects", "bytes": "Bytes of objects"} if blobs else {}
+    others = {"bytes": "Bytes of the rows in Arrow"} if source else others
+    for key, name in (COUNTS | others).items():
         if isinstance(facts.get(key), int):
             size = f" ({quantity.text(float(facts[key]), 'B')})" if key == "bytes" else ""
             rows.append([name, quantity.count(facts[key]) + size])

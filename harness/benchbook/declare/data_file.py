@@ -1,0 +1,211 @@
+"""Datasets from a file: Parquet, CSV or NDJSON, on this machine or fetched once, known by its SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from benchbook.declare.toml import Model, Text
+from benchbook.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""A SHA-256 in lower-case hexadecimal digits."""
+Format = Literal["parquet", "csv", "ndjson"]
+Kind = Literal["integer", "float", "text", "boolean", "date", "timestamp"]
+"""Type of a column that every system can hold."""
+Columns = dict[str, Kind]
+
+ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson",
+}  # fmt: skip
+"""End of a file's name → its format."""
+TABLE = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+class FileSource(Model):
+    """The file that a dataset consists of."""
+
+    file: Text
+    """Path of the file, relative to the declaration or absolute; or an https address, which needs ``sha256``."""
+    sha256: Digest | None = None
+    """SHA-256 of the file. Default: that of the file when a run is planned."""
+    format: Format | None = None
+    """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv`` or ``.ndjson``."""
+    table: Annotated[str, Field(pattern=f"^{TABLE.pattern}$", max_length=60)] | None = None
+    """Name of the table in questions. Default: the name of the dataset, with underscores."""
+
+    @field_validator("file")
+    @classmethod
+    def _fetchable(cls, file: str) -> str:
+        if file.startswith("doi:") or re.match(r"https?://(dx\.)?doi\.org/", file):
+            raise ValueError(
+                f'"{file}" names a page and not a file; write the https address of the file itself, and its sha256'
+            )
+        if "://" in file and not file.startswith("https://"):
+            raise ValueError(f'"{file}" is neither a path nor an https address')
+        return file
+
+    @model_validator(mode="after")
+    def _known(self) -> FileSource:
+        if self.remote and self.sha256 is None:
+            raise ValueError(f'"{self.file}" is fetched, so it needs sha256; `sha256sum FILE` prints it')
+        if self.format is None and self.stated is None:
+            raise ValueError(
+                f'the name of "{self.file}" does not show its format; add format = "parquet", "csv" or "ndjson"'
+            )
+        return self
+
+    @property
+    def remote(self) -> bool:
+        """True if the file is fetched."""
+        return self.file.startswith("https://")
+
+    @property
+    def stated(self) -> Format | None:
+        """The format, declared or by the end of the name."""
+        ending = next((end for end in ENDINGS if self.file.lower().partition("?")[0].endswith(end)), None)
+        return self.format or (ENDINGS[ending] if ending else None)
+
+    def place(self, folder: Path) -> Path:
+        """Return where the file is, if ``folder`` holds the declaration; a fetched one is in the cache."""
+        if not self.remote:
+            return folder / self.file
+        from benchbook.host.filesystem import cache_folder
+
+        return cache_folder(os.environ) / "files" / f"{self.sha256}.{self.stated}"
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file; raise RequestError if it cannot be read."""
+    try:
+        with path.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise RequestError(
+            f"source.file: {path} cannot be read: {error.strerror}.",
+            "A path is relative to the folder of the declaration.",
+        ) from None
+
+
+def pinned(source: FileSource, folder: Path) -> FileSource:
+    """Return the source with the digest of its file; raise RequestError if the file is missing or another one.
+
+    A file that is to be fetched is pinned by its declaration.
+    """
+    path = source.place(folder)
+    if source.remote and not path.exists():
+        return source
+    found = digest(path)
+    if source.sha256 not in (None, found):
+        raise RequestError(
+            f"source.file: {path} has the sha256 {found}, but sha256 is {source.sha256}.",
+            "Use the file with the declared digest, or correct sha256.",
+        )
+    return source.model_copy(update={"sha256": found})
+
+
+def columns(source: FileSource, declared: Columns, folder: Path) -> dict[str, tuple[str, Kind]]:
+    """Return name of a column in systems → its name in the file and its type; raise RequestError for an unusable one.
+
+    Names are lower-case letters, digits and underscores, so that questions need no quotes in any system.
+    """
+    described = _described(source, declared, folder)
+    for name in declared:
+        if name not in described:
+            raise RequestError(
+                f'columns: the file has no column "{name}"; it has: {", ".join(described)}.', None
+            )
+    found: dict[str, tuple[str, Kind]] = {}
+    for name, sql_type in described.items():
+        kind = declared.get(name) or _kind(sql_type)
+        if kind is None:
+            raise RequestError(
+                f'source.file: the column "{name}" has the type {sql_type}, which not all systems can hold.',
+                f'Declare the type to convert it to, such as: [columns] {name} = "float" or "text".',
+            )
+        plain = re.sub(r"[^a-z0-9_]", "_", name.lower())
+        plain = plain if TABLE.fullmatch(plain) else f"_{plain}"
+        if plain in found:
+            raise RequestError(
+                f'source.file: the columns "{found[plain][0]}" and "{name}" would both be named {plain} in systems.',
+                "Rename one of them in the file.",
+            )
+        found[plain] = name, kind
+    return found
+
+
+SQL_TYPES: dict[Kind, str] = {
+    "integer": "BIGINT", "float": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}  # fmt: skip
+"""Type of a column → its type in DuckDB, which reads the files."""
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"
+    ),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "float"),
+    **dict.fromkeys(("VARCHAR", "UUID"), "text"),
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    **dict.fromkeys(
+        ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"), "timestamp"
+    ),
+}  # fmt: skip
+"""Type of DuckDB → the type of a column."""
+
+
+def _kind(sql_type: str) -> Kind | None:
+    return "text" if sql_type.startswith("ENUM(") else _KINDS.get(sql_type)
+
+
+def relation(source: FileSource, declared: Columns, folder: Path) -> str:
+    """Return DuckDB's call that reads the file."""
+    path = literal(str(source.place(folder)))
+    if source.stated == "parquet":
+        return f"read_parquet({path})"
+    if source.stated == "ndjson":
+        return f"read_json({path}, format = 'newline_delimited', sample_size = -1)"
+    # A text such as 007 must not be read as a number first.
+    types = ", ".join(f"{literal(name)}: {literal(SQL_TYPES[kind])}" for name, kind in declared.items())
+    return f"read_csv({path}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
+
+
+def literal(value: str) -> str:
+    """Return a text in SQL.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"
+
+
+@contextmanager
+def reading(source: FileSource) -> Iterator[Callable[[str], Any]]:
+    """Yield a function that runs a statement in DuckDB; raise RequestError if the file is not of its format."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            yield connection.execute
+        except duckdb.Error as error:
+            raise RequestError(
+                f"source.file: {source.file} cannot be read as {source.stated}: {str(error).splitlines()[0]}",
+                "Correct the file, or declare its format and the types of its [columns].",
+            ) from None
+
+
+def _described(source: FileSource, declared: Columns, folder: Path) -> dict[str, str]:
+    with reading(source) as run:
+        rows = run(f"DESCRIBE SELECT * FROM {relation(source, declared, folder)}").fetchall()  # noqa: S608
+    return {str(name): str(sql_type) for name, sql_type, *_ in rows}

@@ -1,0 +1,96 @@
+"""A file and questions of one's own, on DuckDB, SQLite, and PostgreSQL if it is installed, without a line of code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from bench import bench, need_benchload, rows
+
+from benchbook.declare.catalogue import Catalogue
+from benchbook.errors import Unavailable
+from benchbook.provision.find import preview
+from benchbook.provision.request import Request
+
+EXPERIMENT = """
+title = "Two questions about trips"
+question = "Which system answers two questions about trips fastest?"
+dataset = "trips"
+[factors]
+system = {systems}
+[[phases]]
+name = "load"
+workload = "load"
+[[phases]]
+name = "questions"
+workload = "sql"
+options = {{ questions = "questions/*.sql", parameters = {{ city = ["Paris", "it's"] }} }}
+[profiles.quick]
+trials = 1
+trial_seconds = 5
+phase_options = {{ questions = {{ duration = "0.1s" }} }}
+"""
+TRIPS = """
+SELECT i AS id, i / 7 AS fare, CASE WHEN i % 3 = 0 THEN 'Paris' ELSE 'it''s' END AS city,
+       TIMESTAMP '2024-01-01 00:00:00' + INTERVAL (i) HOUR AS began
+FROM range(5000) t(i)
+"""
+
+
+def available(name: str) -> bool:
+    try:
+        return bool(preview(Catalogue().system(name), Request()))
+    except Unavailable:
+        return False
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    need_benchload()
+    systems = ["duckdb", "sqlite", *(["postgresql-15"] if available("postgresql-15") else [])]
+    made = tmp_path / "root"
+    shutil.copytree(Catalogue().root / "systems", made / "systems")
+    shutil.copytree(Catalogue().root / "storage", made / "storage")
+    for name in ("datasets", "experiments/trips/questions"):
+        (made / name).mkdir(parents=True)
+    duckdb.execute(f"COPY ({TRIPS}) TO '{made}/datasets/trips.parquet'")
+    (made / "datasets/trips.toml").write_text(
+        'name = "trips"\ntitle = "Trips"\ndescription = "Trips."\nfloat_tolerance = 1e-6\n'
+        '[source]\nfile = "trips.parquet"\n'
+    )
+    experiment = made / "experiments/trips"
+    (experiment / "experiment.toml").write_text(EXPERIMENT.format(systems=json.dumps(systems)))
+    for name, text in {
+        "q1.sql": "SELECT city, count(*), sum(fare), max(began) FROM trips GROUP BY city",
+        "q2.sql": "SELECT strftime('%H', began) AS hour, count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+        "q2.postgresql.sql": "SELECT to_char(began, 'HH24'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+        "q2.duckdb.sql": "SELECT strftime(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+    }.items():
+        (experiment / "questions" / name).write_text(text)
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(made))
+    return made
+
+
+def test_a_file_is_loaded_and_all_systems_give_the_same_answers(root: Path, open_folder: Path) -> None:
+    results = open_folder / "results"
+    done = bench("run", "trips", "--results", str(results), report=False)
+    assert done.returncode == 0, done.stderr
+    assert {row["status"] for row in rows(results, "select status from trials")} == {"ok"}
+    checks = rows(results, "select distinct name, expected, found from checks where kind = 'values'")
+    assert [one for one in checks if one["name"] == "values in trips.fare"] == [
+        {"name": "values in trips.fare", "expected": "5000", "found": "5000"}
+    ]
+    answered = rows(
+        results,
+        "select query_type, count(*) as n, count(distinct digest) as different from answers group by 1",
+    )
+    assert {row["query_type"] for row in answered} == {"q1", "q2"}
+    phases = rows(results, "select distinct phase from measurements where metric = 'latency_p50'")
+    assert {row["phase"] for row in phases} >= {"q1", "q2"}
+    (root / "datasets/trips.parquet").write_bytes(b"other")
+    done = bench("plan", "trips", "--results", str(results))
+    assert done.returncode == 2
+    assert "cannot be read as parquet" in done.stderr
