@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -188,7 +189,7 @@ def _found(steps: Steps, options: LoadOptions, summary: Event) -> float:
 
     names = databases(options.clients)
     not_required = getattr(steps.driver, "not_required", ())
-    acknowledged = stored = 0
+    counts: list[tuple[int, int]] = []
     alone = options.model_copy(update={"clients": 1})
     for database, client in zip(names, summary.get("clients") or [summary], strict=True):
         values = int(client["values"]) or sent(alone, client, steps.digest, "values")
@@ -197,7 +198,7 @@ def _found(steps: Steps, options: LoadOptions, summary: Event) -> float:
         if client.get("rows_refused") and all(one.exact for one in counted.values()):
             # For a batch refused in part, benchload knows which rows were accepted, not their values.
             values, found, what = int(client["rows"]), sum(one.rows for one in counted.values()), "rows"
-        acknowledged, stored = acknowledged + values, stored + min(found, values)
+        counts.append((values, found))
         if database in not_required:
             steps.findings.note_found(database, values, found, refusal)
         elif client.get("rows_refused"):
@@ -207,6 +208,19 @@ def _found(steps: Steps, options: LoadOptions, summary: Event) -> float:
             steps.findings.check_written(steps.digest, counted, int(client["rows"]), values, where)
         else:
             steps.findings.check_counts(steps.digest, counted, database if len(names) > 1 else None)
+    return share_found(counts)
+
+
+def share_found(databases: Sequence[tuple[int, int]]) -> float:
+    """Return the share of acknowledged values that are stored, from the two numbers of each database.
+
+    What one database has too many does not make up for what another one lost.
+
+    >>> share_found([(100, 90), (100, 110)])
+    0.95
+    """
+    acknowledged = sum(values for values, _ in databases)
+    stored = sum(min(values, found) for values, found in databases)
     return stored / acknowledged if acknowledged else 1.0
 
 

@@ -79,6 +79,27 @@ func TestTheRuleOfFailures(t *testing.T) {
 	}
 }
 
+// The latency of an operation is that of its last attempt, without the pause before it.
+func TestTheLatencyIsThatOfTheLastAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		var out bytes.Buffer
+		rule := drive.Rule{Retries: 3, Pause: time.Second}
+		summary, _, _ := looped(t, &out, drive.Pace{Workers: 1, Operations: 1}, rule, 0, func(int64) (drive.Result, error) {
+			attempts++
+			if attempts < 3 {
+				time.Sleep(100 * time.Millisecond)
+				return fails(system.Server)(0)
+			}
+			time.Sleep(10 * time.Millisecond)
+			return drive.Result{}, nil
+		})
+		if summary.Retries != 2 || !strings.Contains(out.String(), `"max_ns":10000000,`) {
+			t.Errorf("%d retries, the events are %s", summary.Retries, out.String())
+		}
+	})
+}
+
 // After an answer the server counts as reached again.
 func TestOneFailureToConnectIsNotTheEnd(t *testing.T) {
 	summary, ended, _ := looped(t, io.Discard, drive.Pace{Workers: 1, Operations: 30}, drive.Rule{KeepGoing: true}, 0, func(n int64) (drive.Result, error) {
@@ -116,6 +137,23 @@ func TestTheDrainIsNotInTheRates(t *testing.T) {
 	seconds := float64(summary.WindowNS) / 1e9
 	if summary.Operations != 10 || summary.DrainedOperations != 4 || summary.Rows != 50 || summary.DrainedRows != 20 ||
 		summary.OperationsPerSecond != 6/seconds || summary.RowsPerSecond != 30/seconds {
+		t.Errorf("the summary is %+v", summary)
+	}
+}
+
+// A failure after the time of a workload takes nothing from what succeeded within it; the part that it wrote is in no rate.
+func TestAFailureInTheDrainIsNoOperation(t *testing.T) {
+	summary, _, _ := looped(t, io.Discard, drive.Pace{Workers: 1, Operations: 4, Duration: time.Hour}, drive.Rule{KeepGoing: true}, 0, func(n int64) (drive.Result, error) {
+		result := drive.Result{Counts: measure.Counts{Rows: 5}}
+		if n < 3 {
+			return result, nil
+		}
+		result.Ended = time.Now().Add(2 * time.Hour)
+		return result, &system.Failure{Kind: system.Refused}
+	})
+	seconds := float64(summary.WindowNS) / 1e9
+	if summary.Operations != 3 || summary.Errors != 1 || summary.DrainedOperations != 0 || summary.Rows != 20 ||
+		summary.DrainedRows != 5 || summary.OperationsPerSecond != 3/seconds || summary.RowsPerSecond != 15/seconds {
 		t.Errorf("the summary is %+v", summary)
 	}
 }

@@ -112,6 +112,22 @@ func TestARecordMayBeChosenOnceAllBeforeItAreThere(t *testing.T) {
 	}
 }
 
+func TestAnInsertThatFailedIsNotChosen(t *testing.T) {
+	w := &work{ledger: newLedger(5)}
+	failed := &client{work: w, kind: insert, number: w.ledger.take()}
+	failed.Ended(&system.Failure{Kind: system.Timeout})
+	read := &client{work: w, number: 5}
+	read.Ended(nil)
+	if held := w.ledger.held(); held != 5 {
+		t.Errorf("%d records may be chosen, not 5", held)
+	}
+	again := &client{work: w, kind: insert, number: failed.number}
+	again.Ended(nil)
+	if held := w.ledger.held(); held != 6 {
+		t.Errorf("%d records may be chosen after an insert, not 6", held)
+	}
+}
+
 func TestAValueThatWasNeverWrittenIsFound(t *testing.T) {
 	record := Record{Key: "user1"}
 	record.fill(3, 30, 10)

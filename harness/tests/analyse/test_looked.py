@@ -120,6 +120,23 @@ def test_a_look_goes_on_with_the_cells_of_undecided_claims_alone(tmp_path: Path)
     assert "equal is decided (contradicted); undecided: faster" in look_words(found)
 
 
+def test_the_chance_is_that_of_the_last_look_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels = []
+
+    class Asked:
+        def chance(self, _trials: int, _wanted: object, level: float, **_: object) -> float:
+            levels.append(level)
+            return 0.5
+
+    monkeypatch.setattr(stopping, "question", lambda _: Asked())
+    write(tmp_path, 0.8, blocks=5)
+    assert take(tmp_path, 5)["undecided"] == {"faster": {"chance": 0.5, "trials": None}}
+    assert levels == [DESIGN.level(12)]
+    assert DESIGN.level(12) != DESIGN.level(5)
+
+
 def test_a_hopeless_claim_is_given_up_with_the_trials_that_it_would_take(tmp_path: Path) -> None:
     write(tmp_path, 0.8, blocks=11)
     found = take(tmp_path, 11)

@@ -106,6 +106,16 @@ def test_the_summary_is_of_all_and_keeps_each():
     assert (start["clients"], start["workers"]) == (2, 6)
 
 
+def test_every_count_of_the_summary_is_a_sum():
+    counted = (
+        "operations", "errors", "rows", "values", "rows_refused", "rows_unsent", "bytes", "wire_bytes", "retries",
+        "client_cpu_ns", "generator_stall_ns", "record_stall_ns", "drained_operations", "drained_rows",
+    )  # fmt: skip
+    _, found = load(events(1, 1, **dict.fromkeys(counted, 3)), events(1, 1, **dict.fromkeys(counted, 4)))
+    [summary] = of(found, "summary")
+    assert {name: summary[name] for name in counted} == dict.fromkeys(counted, 7)
+
+
 def test_histograms_are_merged_and_equal_errors_are_counted_together():
     _, found = load(events(3, 100), events(5, 10))
     [held] = of(found, "histogram")
