@@ -116,8 +116,8 @@ func TestAnInsertThatFailedIsNotChosen(t *testing.T) {
 	w := &work{ledger: newLedger(5)}
 	failed := &client{work: w, kind: insert, number: w.ledger.take()}
 	failed.Ended(&system.Failure{Kind: system.Timeout})
-	read := &client{work: w, number: 5}
-	read.Ended(nil)
+	reading := &client{work: w, kind: read, number: 5}
+	reading.Ended(nil)
 	if held := w.ledger.held(); held != 5 {
 		t.Errorf("%d records may be chosen, not 5", held)
 	}
