@@ -17,7 +17,7 @@ from benchbook.analyse.comparison import Estimate, Versus, estimates, versus
 from benchbook.analyse.order import LittlesLaw
 from benchbook.analyse.run import Run
 from benchbook.declare import used
-from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.catalogue import Catalogue
 from benchbook.report import theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import marks
@@ -25,6 +25,7 @@ from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown, Table, missing
 from benchbook.report.theme import PALETTE, SHAPES
 
+SLUG = "kline-mysql-vs-kv"
 STEPS = {
     ("as-published", "published"): "as published",
     ("as-published", "equal"): "equal reads in flight",
@@ -149,7 +150,7 @@ def _published(phase: str, stocks: int) -> float | None:
     catalogue = Catalogue()
     rows = {
         row["system"]: float(row["value"])
-        for row in used.drawn(catalogue.publication("kline-mysql-vs-kv"), "steps", catalogue.published)
+        for row in used.drawn(catalogue.publication(SLUG), "steps", catalogue.published(SLUG))
         if row["payload"] == PAYLOADS.get(phase) and int(row["rows_actual"]) == stocks * BARS_OF_STOCK
     }
     return rows["qdata"] / rows["mysql"] if {"qdata", "mysql"} <= rows.keys() else None
@@ -412,7 +413,7 @@ def _text(estimate: Estimate) -> str:
 
 # The raw data of the publication: intervals over its repeats, and Little's law.
 
-FILE = Path("datasets") / "published" / "kline-raw-summary.csv"
+FILE = "kline-raw-summary.csv"
 """Summary of the published records of every operation: a line for each file, which is one repeat."""
 STATED_CLIENTS = 64
 """Clients that the publication states for each of these files."""
@@ -483,7 +484,7 @@ class Group:
 
 def groups(file: Path | None = None) -> list[Group]:
     """Read the summary and return its groups, by payload, volume and system."""
-    with (file or root() / FILE).open(encoding="utf-8", newline="") as lines:
+    with (file or Catalogue().published(SLUG) / FILE).open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     found: dict[tuple[str, int, str], list[dict[str, str]]] = {}
     for row in rows:

@@ -11,6 +11,7 @@ from benchbook.report.charts import curve
 from benchbook.report.figure import Figure
 from benchbook.report.table import Markdown
 
+SLUG = "seaweedfs-vs-postgres"
 SYSTEMS = {"seaweedfs-4": "seaweedfs", "postgresql-15": "postgres"}
 """System → its name in the published results."""
 
@@ -24,7 +25,7 @@ def percentiles(run: Run, operation: str) -> Figure | Markdown:
 def published(operation: str) -> dict[str, dict[float, float]]:
     """Return system → percentile → published latency with one operation in flight, s: the median of the repeats."""
     catalogue = Catalogue()
-    stated = used.drawn(catalogue.publication("seaweedfs-vs-postgres"), "percentiles", catalogue.published)
+    stated = used.drawn(catalogue.publication(SLUG), "percentiles", catalogue.published(SLUG))
     rows = [row for row in stated if row["op"] == operation]
     return {
         system: {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchbook.declare.catalogue import Catalogue
 from benchbook.report.story import story
 from benchbook.site import defects
 
@@ -31,7 +32,7 @@ def test_one_group_by_hand():
 
 
 def test_fewer_than_three_repeats_have_no_interval(tmp_path):
-    lines = (kline.root() / kline.FILE).read_text().splitlines()
+    lines = (Catalogue().published(kline.SLUG) / kline.FILE).read_text().splitlines()
     file = tmp_path / "part.csv"
     file.write_text("\n".join(lines[:3]) + "\n")
     (one,) = kline.groups(file)

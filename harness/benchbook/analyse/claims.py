@@ -29,7 +29,8 @@ from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
 from benchbook.analyse.scaled import scaled
 from benchbook.analyse.values import Cell
-from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.checkout import layers
 from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Choice, Claim, PublishedMachine, Share, least
 from benchbook.declare.level import Setting, amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, Row, ratios
@@ -160,7 +161,7 @@ def _of_run(
                 f"Name another run; `{command('list runs')}` shows them.",
             )
         work = same_work.of_run(run)
-        today = published or root() / "datasets" / "published"
+        today = published or Catalogue().published(run.experiment)
         held = _numbers(run) or today
         return tuple(
             judge(
@@ -212,7 +213,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     experiment = run.declared
     try:
         found = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
-        today = _claims_of_today(root(), run.experiment)
+        today = _claims_of_today(layers(), run.experiment)
         worded = {without_words(one): one for one in today}
         corrected = {one.id: one for one in today if corrected_after(one, run)}
         claims = [corrected.get(claim.id) or worded.get(without_words(claim), claim) for claim in found]
@@ -238,16 +239,16 @@ def without_words(claim: Claim) -> str:
 
 
 @functools.cache
-def _claims_of_today(checkout: Path, experiment: str) -> tuple[Claim, ...]:
-    """Return the claims that a checkout declares for an experiment.
+def _claims_of_today(known: tuple[Path, ...], experiment: str) -> tuple[Claim, ...]:
+    """Return the claims that the layers declare for an experiment.
 
     A claim of a run is shown with the wording of today if nothing else of it has changed. One that was corrected after
     the run is judged as corrected.
     """
     try:
-        declared = Catalogue(checkout).unchecked("experiment", experiment).get("claims") or []
+        declared = Catalogue(*known).unchecked("experiment", experiment).get("claims") or []
         return tuple(map(Claim.model_validate, declared))
-    except (RequestError, ValueError):  # an experiment that this checkout lacks, or that is being edited
+    except (RequestError, ValueError):  # an experiment that none declares, or that is being edited
         return ()
 
 

@@ -13,7 +13,7 @@ from benchbook.analyse.processors import Between
 from benchbook.declare import checkout
 
 FILE = Path("reports") / "priors.json"
-"""In the checkout, because it is learned from the runs there."""
+"""In the project whose published runs were learned from; a project without it uses what Benchbook has learned."""
 
 
 @functools.cache
@@ -34,8 +34,8 @@ def runs() -> frozenset[str]:
 
 @functools.cache
 def _held() -> dict[str, Any]:
-    path = checkout.root() / FILE
-    if not path.exists():  # a folder of declarations alone: without priors, each run is judged alone
+    path = checkout.found(FILE)
+    if path is None:  # a folder of declarations alone: without priors, each run is judged alone
         return {"priors": {}, "runs": []}
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found

@@ -73,7 +73,7 @@ def read(text: str) -> Recorded:
 @functools.cache
 def recorded() -> Recorded:
     """Return what this version of Benchbook has learned."""
-    return read((checkout.root() / FILE).read_text(encoding="utf-8"))
+    return read((checkout.found(FILE) or checkout.root() / FILE).read_text(encoding="utf-8"))
 
 
 def is_current(found: Recorded, root: Path) -> bool:

@@ -25,7 +25,8 @@ from benchbook.analyse.noise import known as noise_known
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
-from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.checkout import layers
 from benchbook.errors import RequestError
 from benchbook.host.texts import number
 
@@ -59,18 +60,18 @@ def durability_of(run: Run, system: str, arm: str) -> dict[str, Any]:
     known = run.systems.get(system, {})
     named = (known.get("arms") or {}).get(arm) or {}
     stated = named.get("durability") or known.get("durability") or {}
-    today = _durability_of_today(root(), system, arm)
+    today = _durability_of_today(layers(), system, arm)
     if today.get("corrected") and today["corrected"] != stated.get("corrected"):
         stated = today
     return {key: text for key, text in stated.items() if text}
 
 
 @functools.cache
-def _durability_of_today(checkout: Path, system: str, arm: str) -> dict[str, Any]:
-    with contextlib.suppress(RequestError):  # a system that this checkout lacks, or that is being edited
-        known = Catalogue(checkout).unchecked("system", system)
-        named = (known.get("arms") or {}).get(arm) or {}
-        return dict(named.get("durability") or known.get("durability") or {})
+def _durability_of_today(known: tuple[Path, ...], system: str, arm: str) -> dict[str, Any]:
+    with contextlib.suppress(RequestError):  # a system that none declares, or that is being edited
+        stated = Catalogue(*known).unchecked("system", system)
+        named = (stated.get("arms") or {}).get(arm) or {}
+        return dict(named.get("durability") or stated.get("durability") or {})
     return {}
 
 

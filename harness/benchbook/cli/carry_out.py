@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbook.cli.look import take_look
-from benchbook.declare.catalogue import Catalogue, root
+from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.plan.budget import estimate_seconds, magnitude
 from benchbook.plan.plan import Plan
@@ -64,7 +64,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
     ):
         summary.show(made, results)
         summary.show_missing_origins(made, results)
-        print(report(results, made.run_id, root() / "reports"))
+        print(report(results, made.run_id))
     return outcome.exit_code
 
 

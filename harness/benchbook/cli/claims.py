@@ -49,9 +49,9 @@ def command(
     from benchbook.record.opened import opened
     from benchbook.report import limits
 
-    published = Catalogue().published
     with opened(results, run, answering=True) as found:
         read = Run(found.results, found.run_id)
+        published = Catalogue().published(read.experiment)
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)

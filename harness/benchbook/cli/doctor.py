@@ -21,12 +21,12 @@ def command(
 
     Shows what disturbs measurements here and how to prevent it, and which programs are installed.
     """
-    from benchbook.declare.catalogue import root
+    from benchbook.declare.checkout import built_in
     from benchbook.host.controls import checks
     from benchbook.host.packages import programs
 
     controls = [dict(vars(control)) for control in checks(results)]
-    tools = [dict(vars(program)) for program in programs(root())]
+    tools = [dict(vars(program)) for program in programs(built_in())]
     if as_json:
         marked = [{"check": "control", **row} for row in controls] + [
             {"check": "program", **row} for row in tools

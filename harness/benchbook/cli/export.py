@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from benchbook.cli import options
+from benchbook.cli.options import require_project
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
 
@@ -83,7 +84,7 @@ def command(
             folder,
             overwrite=overwrite,
             private=private,
-            render=lambda stage, name: report(stage, name, root() / "reports"),
+            render=report,
         )
     print(folder)
 
@@ -108,6 +109,7 @@ def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None
             " removes private names (of the machine, the user and folders).",
             "Leave out --private and --output.",
         )
+    require_project("--publish", "reports/data")
     if root.is_relative_to("/nix/store"):
         raise RequestError(
             f"--publish writes into reports/data, but this Benchbook is in the Nix store ({root}), which is read-only.",

@@ -16,7 +16,7 @@ def command(
     Fixes with ruff and gofmt. Reports what they leave, and the findings of mypy, import-linter,
     go vet, staticcheck and shellcheck. The exit code is 1 if a check failed.
     """
-    from benchbook.declare.catalogue import root
+    from benchbook.declare.checkout import built_in
 
-    script = root() / ".ci" / "lint"
+    script = built_in() / ".ci" / "lint"
     return subprocess.run(["bash", script, *([] if check else ["--fix"])], check=False).returncode

@@ -51,19 +51,28 @@ def _brief(row: dict[str, Any]) -> dict[str, Any]:
 
 def _declared(what: str) -> list[dict[str, Any]]:
     """Return one row per declaration, read without its model: validating all of them takes seconds."""
+    from benchbook.declare import checkout, project
     from benchbook.declare.catalogue import Catalogue
 
     catalogue = Catalogue()
     kind = what.removesuffix("s") if what != "storage" else what
+    hides = {name for one, name in project.hidden() if one == kind}
+
+    def owner(name: str) -> dict[str, str]:
+        if not checkout.is_apart():
+            return {}
+        own = catalogue.layer(kind, name) == checkout.root()
+        return {"of": "project, hides built-in" if name in hides else "project" if own else "built-in"}
+
     made: list[dict[str, Any]] = []
     for name in catalogue.names(kind):
         try:
             declared = catalogue.unchecked(kind, name)
-            made.append({kind: name, **_COLUMNS[kind](declared), "title": declared["title"]})
+            made.append({kind: name, **owner(name), **_COLUMNS[kind](declared), "title": declared["title"]})
         except RequestError as error:  # list the others
-            made.append({kind: name, "title": f"unreadable: {error.message}"})
+            made.append({kind: name, **owner(name), "title": f"unreadable: {error.message}"})
         except (KeyError, TypeError, AttributeError):
-            made.append({kind: name, "title": f"invalid; see {typed(f'show {name}')}"})
+            made.append({kind: name, **owner(name), "title": f"invalid; see {typed(f'show {name}')}"})
     columns = dict.fromkeys(column for row in made for column in row)
     return [{column: row.get(column, "") for column in columns} for row in made]
 

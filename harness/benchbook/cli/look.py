@@ -30,7 +30,8 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
         # Too few blocks for a look: only the budget ends the run there, after one block at the earliest.
         if blocks < design.first and (not blocks or left.blocks > blocks):
             return None
-        found = stopping.take(results, made.run_id, Catalogue().published, design, blocks, left, taken)
+        published = Catalogue().published(made.experiment)
+        found = stopping.take(results, made.run_id, published, design, blocks, left, taken)
         observer.note(reasons.look(found))
         return found
 

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 import typer.core
 
+from benchbook.declare import checkout
 from benchbook.declare.program_origin import FORMS
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, command
 
 DEFAULT_RESULTS = Path("results")
+"""Stands for ``checkout.results()``, which depends on the working directory of a command."""
 
 NEWER_TYPER = hasattr(typer.core.TyperArgument, "_usage_display_name")
 """True if this Typer adds brackets in usage and describes arguments in plain help; older releases do not."""
@@ -30,7 +32,7 @@ def results_folder(named: str | Path) -> Path:
     from benchbook.record.folder import require_folder
     from benchbook.record.objects import SCHEME, folder_of
 
-    text = str(named)
+    text = str(checkout.results() if named is DEFAULT_RESULTS else named)
     if not text.startswith(SCHEME):
         require_folder(text, "--results")
         if "?" in str(Path(text).absolute()):  # DuckDB takes what follows for options
@@ -41,6 +43,15 @@ def results_folder(named: str | Path) -> Path:
     return folder_of(text)
 
 
+def require_project(what: str, folder: str) -> None:
+    """Raise RequestError if there is no project for a command that reads or writes one of its folders."""
+    if checkout.is_installed() and not checkout.is_apart():
+        raise RequestError(
+            f"{what} needs {folder} of a project, and no folder at or above {Path.cwd()} has {checkout.FILE}.",
+            f"Go to your project, or make one: {command('init DIR')}",
+        )
+
+
 Results = Annotated[
     Path,
     typer.Option(
@@ -48,7 +59,7 @@ Results = Annotated[
         metavar="DIR",
         envvar="BENCHBOOK_RESULTS",
         parser=results_folder,
-        help="Folder of results, or s3://BUCKET/PREFIX.",
+        help="Folder of results, or s3://BUCKET/PREFIX. By default, that of the project.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: a list of objects.")]

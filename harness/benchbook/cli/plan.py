@@ -61,7 +61,7 @@ def command(
     if catalogue.experiment(slug).claims:
         from benchbook.analyse import prospect  # slow to import
 
-        before = latest(results, slug, catalogue.published)
+        before = latest(results, slug, catalogue.published(slug))
         chances = prospects(catalogue, made, results, before, skipped)
         warnings = prospect.warnings(chances)
         blocks = None if before is None else _blocks(catalogue, made, before, chances, estimate)
@@ -114,7 +114,7 @@ def prospects(
 
     experiment = catalogue.experiment(made.experiment)
     return prospect.of_plan(
-        made, experiment.claims, experiment.profiles[made.profile].in_place, catalogue.published,
+        made, experiment.claims, experiment.profiles[made.profile].in_place, catalogue.published(made.experiment),
         before, median_trial_seconds(results, made), skipped, level,
     )  # fmt: skip
 

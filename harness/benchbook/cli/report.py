@@ -26,12 +26,11 @@ def command(
     results: options.Results = options.DEFAULT_RESULTS,
 ) -> None:
     """Render a run's report and print its path; a page of HTML has its data page beside it."""
-    from benchbook.declare.catalogue import root
     from benchbook.record.opened import opened
     from benchbook.report.render import FORMATS, report
 
     with opened(results, run, answering=True) as found:
         if output is None and found.temporary and to in FORMATS:
             output = Path(f"{found.run_id}-{FORMATS[to]}")
-        made = report(found.results, found.run_id, root() / "reports", to, output)
+        made = report(found.results, found.run_id, to=to, target=output)
     print(made)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import benchbook
 from benchbook.cli import options
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
@@ -16,6 +17,7 @@ from benchbook.host.terminal import visible
 
 if TYPE_CHECKING:
     from benchbook.provision.again import Again
+    from benchbook.record.rerun import Rerun
 
 
 def command(
@@ -46,7 +48,7 @@ def command(
     from benchbook.provision import again as provision
     from benchbook.record import seal
     from benchbook.record.opened import facts, is_folder
-    from benchbook.record.rerun import OWN_EXIT_CODES, given_to, require_whole, rerun
+    from benchbook.record.rerun import given_to, require_whole, rerun
 
     found = facts(results, run)
     run_id = found["run_id"]
@@ -55,7 +57,7 @@ def command(
             f"The run {run_id} was interrupted before it stored its revision, so it cannot be repeated exactly.",
             f"Finish it first: {typed(f'resume {run_id}')}",
         )
-    target = [] if results == options.DEFAULT_RESULTS else ["--results", str(results.absolute())]
+    target = [] if results == Path("results") else ["--results", str(results.absolute())]
     catalogue = Catalogue()
     require_whole(found)
     provided = given_to("--system", [f"--system={text}" for text in system or ()])
@@ -69,6 +71,8 @@ def command(
     print(again.shown(), flush=True)
     for one in programs:
         print(f"bench: {_sentence(one)}", file=sys.stderr)
+    for difference in _differences(found):
+        print(f"bench: {difference}", file=sys.stderr)
     absent = [one.system for one in programs if one.by == "nothing"]
     revision = again.revision[:12]
     dirty = (
@@ -99,10 +103,16 @@ def command(
     if only_print:
         return 0
     if not again.executable:
-        print(
-            "bench: nix is not on PATH, so the command was not executed; type it yourself.", file=sys.stderr
-        )
+        why = "it repeats a run of a project" if found["provenance"].get("project") else "nix is not on PATH"
+        print(f"bench: {why}, so the command was not executed; type it yourself.", file=sys.stderr)
         return 0
+    return _executed(again)
+
+
+def _executed(again: Rerun) -> int:
+    """Execute the command and return its exit code; raise RequestError if no run came of it."""
+    from benchbook.record.rerun import OWN_EXIT_CODES
+
     try:
         code = again.execute()
         failed = f"nix ended with exit code {code}, and nothing was run. Its messages are above."
@@ -113,6 +123,27 @@ def command(
     raise RequestError(
         failed, f"To repeat the run without Nix, run this in a clone of Benchbook: {again.by_hand}"
     )
+
+
+def _differences(run: dict[str, Any]) -> list[str]:
+    """Return what is different here from the Benchbook and the plug-ins that made the run of a project."""
+    from benchbook.declare import plugin
+    from benchbook.host.provenance import source_digest
+
+    stated = run["provenance"]
+    if not stated.get("project"):
+        return []
+    found = []
+    if stated.get("source_digest") != source_digest(Path(benchbook.__file__).parent):
+        found.append(
+            f"another Benchbook made this run, version {_line(stated.get('benchbook_version'))}, revision"
+            f" {_line(stated.get('git_revision'))}; its digest differs from the one here"
+        )
+    then, now = stated.get("plugins") or {}, plugin.digests(str(run["experiment"]))
+    if changed := sorted(file for file in {*then, *now} if then.get(file) != now.get(file)):
+        shown = ", ".join(_line(file) for file in changed)
+        found.append(f"these plug-ins have changed since this run: {shown}")
+    return found
 
 
 LONGEST = 100

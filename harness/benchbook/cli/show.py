@@ -111,7 +111,7 @@ def _numbers(catalogue: Catalogue, slug: str) -> dict[str, str]:
     from benchbook.declare.used import account
     from benchbook.report.tables.accounted import totals
 
-    found = account(catalogue.experiment(slug), catalogue.published)
+    found = account(catalogue.experiment(slug), catalogue.published(slug))
     return {"published_numbers": totals(found)} if found.numbers or found.missing else {}
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from benchbook.cli.options import optional
+from benchbook.cli.options import optional, require_project
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
 
@@ -19,18 +19,21 @@ def command(
         typer.Argument(metavar=optional("EXPERIMENT"), help="Render the pages of this experiment alone."),
     ] = "",
     output: Annotated[
-        Path, typer.Option("--output", metavar="DIR", help="Folder to write.", show_default=True)
-    ] = Path("site"),
+        Path | None, typer.Option("--output", metavar="DIR", help="Folder to write; by default `site`.")
+    ] = None,
 ) -> None:
     """Render the site from the published runs.
 
     They are in reports/data; neither results nor a network are needed. An unchanged page is not rendered again.
     With EXPERIMENT, the other pages of the earlier site stay as they are. The last line is the path of the page.
     """
+    from benchbook.declare import checkout
     from benchbook.declare.catalogue import Catalogue, root
     from benchbook.record import ledger
     from benchbook.site.render import site
 
+    require_project("site", "reports/data")
+    output = output or (root() if checkout.is_apart() else Path()) / "site"
     if experiment in Catalogue().names("experiment") and not (root() / ledger.DATA / experiment).is_dir():
         raise RequestError(
             f"{experiment} has no published run, and the site shows only those.",

@@ -33,11 +33,11 @@ def command(
     Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. Tests whose server is
     missing are skipped and listed. Further arguments go to pytest, and tests then run one after the other.
     """
-    from benchbook.declare.catalogue import root
+    from benchbook.declare.checkout import built_in
 
     if only not in (None, "python", "go"):
         raise RequestError(f'--only {only}: allowed are "python" and "go".', "Leave --only out to run both.")
-    harness = root() / "harness"
+    harness = built_in() / "harness"
     every = ["--all"] if run_all else []
     passes = [] if only == "go" else [context.args] if context.args else _passes(every)
     codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]

@@ -99,7 +99,7 @@ def _require_room(
         return
     made = replace(made, trials_per_cell=room)
     catalogue = Catalogue()
-    before = latest(results, made.experiment, catalogue.published)
+    before = latest(results, made.experiment, catalogue.published(made.experiment))
     chances = prospects(catalogue, made, results, before, missing, design.level(room))
     for warning in prospect.warnings(chances):
         print(

@@ -59,6 +59,10 @@ _FORMS = {
         "a checkout of Benchbook, with a folder `experiments`",
         lambda text: (Path(text) / "experiments").is_dir(),
     ),
+    "BENCHBOOK_PROJECT": _Form(
+        "a project, which is a folder with benchbook.toml",
+        lambda text: (Path(text) / "benchbook.toml").is_file(),
+    ),
     "XDG_CACHE_HOME": _FOLDER,
     **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), _FOLDER),
     "POLARS_MAX_THREADS": _COUNT,

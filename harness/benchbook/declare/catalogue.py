@@ -1,4 +1,4 @@
-"""Catalogue of the declarations under one root: find them, read them by name, export their JSON Schemas."""
+"""Catalogue of the declarations of a project and of Benchbook: find them, read them by name, export their schemas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from benchbook.declare import checkout
+from benchbook.declare import checkout, project
 from benchbook.declare.toml_file import load
 from benchbook.errors import RequestError, suggestion, unknown
 
@@ -25,24 +25,34 @@ root = checkout.root
 
 
 class Catalogue:
-    """The declarations under one root, each read on demand, so that one bad file does not affect the others."""
+    """The declarations of all layers, each read on demand, so that one bad file does not affect the others."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.root = folder or root()
+    def __init__(self, *layers: Path) -> None:
+        self.layers = layers or checkout.layers()
 
     def names(self, kind: str) -> list[str]:
         """Return the names of a kind: ``system``, ``storage``, ``dataset`` or ``experiment``."""
-        if kind == "experiment":
-            return checkout.experiments(self.root)
-        return sorted(path.stem for path in (self.root / _FOLDER[kind]).glob("*.toml"))
+        return sorted(self._files(kind))
 
     def path(self, kind: str, name: str) -> Path:
         """Return the file that declares ``name``; raise RequestError with the nearest name if it does not exist."""
-        if name not in self.names(kind):
-            raise unknown(kind, name, self.names(kind))
+        files = self._files(kind)
+        if name not in files:
+            raise unknown(kind, name, files)
+        return files[name]
+
+    def layer(self, kind: str, name: str) -> Path:
+        """Return the folder of the layer that declares ``name``."""
+        path = self.path(kind, name)
+        return next(layer for layer in self.layers if path.is_relative_to(layer))
+
+    def _files(self, kind: str) -> dict[str, Path]:
+        """Return name → file; the first layer that has a name counts."""
         if kind == "experiment":
-            return self.root / "experiments" / name / "experiment.toml"
-        return self.root / _FOLDER[kind] / f"{name}.toml"
+            found = checkout.experiments(self.layers)
+            return {name: folder / "experiment.toml" for name, folder in found.items()}
+        files = [path for layer in reversed(self.layers) for path in layer.glob(project.KINDS[kind])]
+        return {path.stem: path for path in files}
 
     def unchecked(self, kind: str, name: str) -> dict[str, Any]:
         """Return a declaration as plain values, unchecked; raise RequestError for malformed TOML."""
@@ -83,8 +93,8 @@ class Catalogue:
         path = self.path("experiment", slug)
         experiment = check(expanded(path, self.label(path)), Experiment, self.label(path))
         try:
-            as_written.check(experiment.claims, self.published)
-            used.account(experiment, self.published)
+            as_written.check(experiment.claims, self.published(slug))
+            used.account(experiment, self.published(slug))
             self._check_counted(experiment)
         except RequestError as error:
             raise RequestError(f"experiments/{slug}/experiment.toml: {error.message}", error.hint) from None
@@ -121,16 +131,17 @@ class Catalogue:
         except RequestError:
             return {}
 
-    @property
-    def published(self) -> Path:
-        """The folder of published results."""
+    def published(self, slug: str) -> Path:
+        """Return the folder of the published results that an experiment names: that of its layer."""
         from benchbook.declare import published
 
-        return self.root / published.FOLDER
+        folder = checkout.experiments(self.layers).get(slug)
+        return (folder.parents[1] if folder else self.layers[0]) / published.FOLDER
 
     def label(self, path: Path) -> str:
-        """Return ``path`` as errors show it: relative to the root if it is below the root."""
-        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+        """Return ``path`` as errors show it: relative to the project if it is in the project."""
+        first = self.layers[0]
+        return str(path.relative_to(first)) if path.is_relative_to(first) else str(path)
 
     def _read(self, kind: str, name: str, model: type[M]) -> M:
         from benchbook.declare.toml import read
@@ -149,9 +160,6 @@ class Catalogue:
         return declared
 
 
-_FOLDER = {"system": "systems", "storage": "storage", "dataset": "datasets"}
-
-
 def models() -> dict[str, type[Model]]:
     """Return the model of each kind of declaration."""
     from benchbook.declare.dataset import Dataset
@@ -159,14 +167,26 @@ def models() -> dict[str, type[Model]]:
     from benchbook.declare.storage import Storage
     from benchbook.declare.system import System
 
-    return {"system": System, "storage": Storage, "dataset": Dataset, "experiment": Experiment}
+    return {
+        "system": System,
+        "storage": Storage,
+        "dataset": Dataset,
+        "experiment": Experiment,
+    }
+
+
+def _of_files() -> dict[str, type[Model]]:
+    """Return the model of each kind of TOML file."""
+    from benchbook.declare.project_file import Project
+
+    return {**models(), "project": Project}
 
 
 def schema_text(kind: str) -> str:
     """Return the JSON Schema of a kind of declaration: the content of ``docs/schema/<kind>.json``."""
     from benchbook.declare.reference import with_options
 
-    schema = models()[kind].model_json_schema()
+    schema = _of_files()[kind].model_json_schema()
     shown = with_options(schema) if kind == "experiment" else schema
     return json.dumps(shown, indent=2, sort_keys=True) + "\n"
 
@@ -176,7 +196,7 @@ def write_reference(docs: Path) -> None:
     from benchbook.declare.reference import page
 
     (docs / "schema").mkdir(parents=True, exist_ok=True)
-    for kind in models():
+    for kind in _of_files():
         (docs / "schema" / f"{kind}.json").write_text(schema_text(kind), encoding="utf-8")
     (docs / "workloads.md").write_text(page(), encoding="utf-8")
 

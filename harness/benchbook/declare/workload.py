@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from benchbook.declare import plugin
-from benchbook.declare.checkout import root
+from benchbook.declare.checkout import layers
 from benchbook.declare.toml import Model
 
 Direction = Literal["higher", "lower", "none"]
@@ -159,11 +159,11 @@ class Workload:
 
 def workloads() -> Mapping[str, Workload]:
     """Return every workload by name: those of ``MODULES`` in this order, then those of experiments; read once."""
-    return _workloads(root())
+    return _workloads(layers())
 
 
 @functools.cache
-def _workloads(_root: Path) -> Mapping[str, Workload]:
+def _workloads(_layers: tuple[Path, ...]) -> Mapping[str, Workload]:
     found = {name: importlib.import_module(f"benchbook.workloads.{name}").workload for name in MODULES}
     return found | plugin.every("workload", MODULES)
 

@@ -24,6 +24,7 @@ UNKNOWN_TO_FLAKE = "unknown"
 
 OURS = (
     "bench", "harness/", "systems/", "storage/", "datasets/", "experiments/", "reports/", "nix/", "flake.",
+    "workloads/", "benchbook.toml",
 )  # fmt: skip
 """Paths in which an untracked file can change what a run does."""
 
@@ -46,8 +47,11 @@ class Revision:
 def revision(root: Path) -> Revision:
     """Return the revision of the checkout at ``root``; never raise."""
     flake = os.environ.get(FLAKE_VARIABLE)
-    if flake:
-        return _of_flake(flake)
+    return _of_flake(flake) if flake else of_git(root)
+
+
+def of_git(root: Path) -> Revision:
+    """Return the revision of a folder that is a Git checkout; never raise."""
     try:
         top, head = _git(root, "rev-parse", "--show-toplevel", "HEAD").splitlines()
         if Path(top).resolve() != root.resolve():

@@ -10,6 +10,7 @@ import hashlib
 import sys
 from pathlib import Path
 
+from benchbook.declare.checkout import built_in, experiments
 from benchbook.errors import Unavailable
 from benchbook.process import spawn
 from benchbook.provision import go
@@ -19,15 +20,22 @@ PROGRAM = "client"
 """Name of the program in its cache folder."""
 
 
-def find(root: Path, experiment: str, request: Request) -> Path:
+def find(experiment: str, request: Request) -> Path:
     """Return the program that loads and measures for an experiment: its own client if it has one, else benchload.
 
     A client in Go is benchload with more commands, so it does all that benchload does.
     """
-    folder = root / "experiments" / experiment / "client"
-    if not (folder / "go.mod").is_file():
+    own = experiments().get(experiment)
+    if own is None or not (own / "client" / "go.mod").is_file():
         return spawn.find_benchload()
-    return client(folder, root / "harness" / "benchload", request)
+    benchload = built_in() / "harness" / "benchload"
+    if not benchload.is_dir():
+        raise Unavailable(
+            f"{experiment} has a client in Go, which is built on the sources of benchload; an installed Benchbook has"
+            " only the program.",
+            "Run it in a clone of Benchbook, or with the ./bench of one.",
+        )
+    return client(own / "client", benchload, request)
 
 
 def client(folder: Path, benchload: Path, request: Request) -> Path:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbook.declare.catalogue import root
+from benchbook.declare import checkout
 from benchbook.errors import RequestError
 from benchbook.record.folder import write_json
 
@@ -45,13 +45,16 @@ class Lock:
     project: Path
     written: Path
     """The project's file, to be committed; a file in the cache if the project is read-only."""
+    shared: Path | None = None
+    """The file that comes with Benchbook, if that is another one."""
 
     def entries(self) -> dict[str, Locked]:
         """Return every tag with its entry; raise RequestError if a file is damaged."""
-        found = read(self.project)
-        if self.written != self.project:
-            own = read(self.written)
-            found = {**own, **{tag: one for tag, one in found.items() if one.digest or tag not in own}}
+        found: dict[str, Locked] = {}
+        for file in dict.fromkeys(filter(None, (self.project, self.shared, self.written))):
+            for tag, one in read(file).items():
+                if tag not in found or (one.digest and not found[tag].digest):
+                    found[tag] = one
         return found
 
     def digest(self, tag: str) -> str | None:
@@ -78,8 +81,10 @@ def of(request: Request) -> Lock:
     """Return the lock: next to the systems, or as the request names it."""
     if request.image_lock is not None:
         return Lock(request.image_lock, request.image_lock)
-    beside = root() / "systems"
-    return Lock(beside / FILE, beside / FILE if os.access(beside, os.W_OK) else request.cache_folder() / FILE)
+    own, shared = checkout.root() / "systems", checkout.built_in() / "systems"
+    installed = checkout.is_installed() and not checkout.is_apart()
+    written = own if os.access(own, os.W_OK) and not installed else request.cache_folder()
+    return Lock(own / FILE, written / FILE, shared / FILE if checkout.is_apart() else None)
 
 
 def tag_of(reference: str) -> str:
@@ -94,7 +99,7 @@ def tag_of(reference: str) -> str:
 
 def read(file: Path) -> dict[str, Locked]:
     """Return every tag of a file with its entry; raise RequestError if the file is damaged."""
-    in_git = file == root() / "systems" / FILE
+    in_git = file in [layer / "systems" / FILE for layer in checkout.layers()]
     restore = "Restore it from git." if in_git else "Remove it; it is written anew."
     try:
         found = json.loads(file.read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchbook.declare.checkout import experiments, root
+from benchbook.declare.checkout import experiments
 from benchbook.declare.toml import Model, Text, read
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
@@ -170,9 +170,9 @@ def _entry(path: Path, withdrawn: dict[str, Withdrawal]) -> Entry:
             f"{path} is a run of {export.experiment}, not of {path.parent.name}.",
             f"Move it to {path.parents[1] / export.experiment / path.name}",
         )
-    if export.machine is not None and export.experiment not in experiments(root()):
+    if export.machine is not None and export.experiment not in experiments():
         raise RequestError(
-            f"{path} is a contributed run of {export.experiment}, an experiment that this checkout does not declare.",
+            f"{path} is a contributed run of {export.experiment}, an experiment that this project does not declare.",
             "A contributed run is a run of an experiment of the project.",
         )
     try:

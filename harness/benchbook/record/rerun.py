@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchbook.declare.names import shown
+from benchbook.declare.names import is_name, shown
 from benchbook.errors import RequestError, command
 from benchbook.record.argv import parts, without
 
@@ -88,7 +88,8 @@ def rerun(
     Raises RequestError if ``run.json`` lacks a key, or if the revision is unknown or not in a checkout.
     """
     require_whole(run)
-    provenance = run["provenance"]
+    project = run["provenance"].get("project")
+    provenance = project if isinstance(project, dict) else run["provenance"]
     revision = provenance.get("git_revision")
     if not revision:
         raise RequestError(
@@ -110,6 +111,8 @@ def rerun(
         )
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
+    if provenance is project:
+        return _of_project(str(project.get("name")), revision, typed, dirty)
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
     if nix and flake:
         in_a_clone = f"git checkout --detach {revision} && ./bench {typed}"
@@ -123,6 +126,24 @@ def rerun(
     if nix and _has(checkout, f"{revision}:flake.nix"):
         source = _at(f"git+file://{quote(str(checkout))}", revision, does)
         return Rerun([*_nix(nix), *source, *asked], True, revision, dirty, by_hand)
+    return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
+
+
+def _of_project(name: str, revision: str, typed: str, dirty: bool) -> Rerun:
+    """Return the command that repeats a run of a project at its revision, with the Benchbook that is here."""
+    from benchbook.declare.checkout import PROJECT_VARIABLE
+
+    if not is_name(name):
+        raise RequestError(
+            f"The run.json names the project {shown(name)}, which is not a name.",
+            "Use the unchanged run.json from the folder of the run, and trust no other.",
+        )
+    checkout = _checkout(revision)
+    folder = f"{name}-{revision[:12]}"
+    by_hand = (
+        f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
+        f"{PROJECT_VARIABLE}={shlex.quote(str(checkout.parent / folder))} {command(typed)}"
+    )
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
 
 
@@ -212,7 +233,7 @@ def _checkout(revision: str) -> Path:
             return Path(top)
     raise RequestError(
         f"No local Git checkout has the revision {revision} of this run.",
-        f"Fetch it into a clone of Benchbook, and run the command there: git fetch REPOSITORY {revision}\n"
+        f"Fetch it into a clone of its repository, and run the command there: git fetch REPOSITORY {revision}\n"
         "  With Nix, you can instead name a repository that has it: --flake github:OWNER/NAME",
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from benchbook.declare.catalogue import root
+from benchbook.declare.checkout import built_in
 from benchbook.errors import RequestError
 from benchbook.record.folder import write_whole
 from benchbook.report.cells import PRINTED, Output
@@ -109,7 +109,7 @@ def bundle() -> str:
     """
     import vl_convert
 
-    kept = root() / ".bench" / "compiled" / f"charts-{version('vl-convert-python')}.js"
+    kept = built_in() / ".bench" / "compiled" / f"charts-{version('vl-convert-python')}.js"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")
     code = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # the stub requires a snippet

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
+from benchbook.declare import checkout
 from benchbook.errors import BenchbookError, RequestError, command, unknown
 from benchbook.host import temporary
 from benchbook.record.folder import cannot_write
@@ -33,6 +34,7 @@ TARGETS = {"html": "html", "pdf": "typst"}
 
 CONFIGURATION = "_quarto.yml"
 """File of Quarto's configuration, in ``reports``; other files there whose names begin with _ belong to it."""
+PAGES = "reports"
 OUTPUT = "_site"
 
 DEFAULT = Path(__file__).parent / "template" / "experiment.qmd"
@@ -81,10 +83,12 @@ def with_quarto(
     with temporary.folder("quarto") as scratch:
         project = Path(scratch) / "reports"
         project.mkdir()
-        for part in sorted(reports.glob("_*")):
+        own = (reports / CONFIGURATION).is_file() or not checkout.is_apart()
+        configured = reports if own else checkout.built_in() / PAGES
+        for part in sorted(configured.glob("_*")):
             if part.is_file():
                 shutil.copyfile(part, project / part.name)
-        (project / CONFIGURATION).write_text(configuration(reports), encoding="utf-8")
+        (project / CONFIGURATION).write_text(configuration(configured), encoding="utf-8")
         shutil.copyfile(source, project / source.name)
         arguments = [program, "render", source.name, "--to", TARGETS[to]]
         arguments += ["--execute-dir", str(reports.resolve()), "--no-execute-daemon"]
@@ -155,12 +159,14 @@ def numbers_file(page: Path) -> Path:
     return page.with_name(f"{page.stem}-numbers.csv")
 
 
-def report(results: Path, run_id: str, reports: Path, to: str = "html", target: Path | None = None) -> Path:
+def report(
+    results: Path, run_id: str, reports: Path | None = None, to: str = "html", target: Path | None = None
+) -> Path:
     """Render the report of a run and return the path of the file, which is replaced atomically.
 
     Without ``target``, the file is in the run's folder. A page of HTML has a data page beside it. ``reports`` is the
-    folder of the .qmd files. Raises RequestError for an unknown format and for a place that must not be replaced, and
-    BenchbookError if a cell or Quarto fails.
+    folder of the .qmd files; by default, that of the experiment. Raises RequestError for an unknown format and for a
+    place that must not be replaced, and BenchbookError if a cell or Quarto fails.
     """
     from benchbook.report import colophon, data, place
 
@@ -174,7 +180,9 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
     if to == "html":
         place.require_replaceable([data_page(target), numbers_file(target)], named=named)
     about = colophon.of_run(results, run_id)
-    source = document_of(results, run_id, reports)
+    experiment = experiment_of(results, run_id)
+    reports = reports or pages_of(experiment)
+    source = document(experiment, reports)
     title = about.title if source == DEFAULT else ""
     environment = {RESULTS_VARIABLE: str(results.resolve()), RUN_VARIABLE: run_id}
     program = quarto()
@@ -200,14 +208,14 @@ def report(results: Path, run_id: str, reports: Path, to: str = "html", target: 
             "Install Quarto or start a shell that has it with `nix develop`, or print report.html from a browser.",
         )
     else:
-        document = notebook.read(source, title)
-        notebook.execute([Work([document], environment)], reports.resolve())
-        write(target, notebook.ipynb(document))
+        whole = notebook.read(source, title)
+        notebook.execute([Work([whole], environment)], reports.resolve())
+        write(target, notebook.ipynb(whole))
     return target
 
 
-def document_of(results: Path, run_id: str, reports: Path) -> Path:
-    """Return the .qmd of a run's experiment, or the one of every experiment that has none."""
+def experiment_of(results: Path, run_id: str) -> str:
+    """Return the experiment of a run in the database."""
     from benchbook.record import database
 
     with database.open(results, read_only=True) as connection:
@@ -217,7 +225,20 @@ def document_of(results: Path, run_id: str, reports: Path) -> Path:
             f"{results}: run {run_id} is not in the database.",
             f"Build the database again: {command('rebuild')}",
         )
-    return document(str(row[0]), reports)
+    return str(row[0])
+
+
+def pages_of(experiment: str) -> Path:
+    """Return the folder with the page of an experiment: that of the project, or that beside the experiment.
+
+    Cells are executed in it. A project without such a folder uses that of Benchbook.
+    """
+    own = checkout.root() / PAGES
+    declared = checkout.experiments().get(experiment)
+    beside = declared.parents[1] / PAGES if declared else own
+    if beside.is_dir() and not (own / f"{experiment}.qmd").is_file():
+        return beside
+    return own if own.is_dir() else checkout.built_in() / PAGES
 
 
 def document(experiment: str, reports: Path) -> Path:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from benchbook.declare.catalogue import root
 from benchbook.declare.dataset import Dataset, Digested
 from benchbook.errors import BenchbookError, RequestError, Unavailable
 from benchbook.host import exhausted
@@ -30,7 +29,7 @@ def load_client(experiment: str) -> Path:
     from benchbook.provision import client
     from benchbook.provision.request import Request
 
-    return client.find(root(), experiment, Request(go=go_command()))
+    return client.find(experiment, Request(go=go_command()))
 
 
 def identity(binary: Path) -> dict[str, str]:

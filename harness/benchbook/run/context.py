@@ -110,7 +110,7 @@ def prepare(
 
     folder = results / "runs" / plan.run_id
     asked = Request(given=given, go=go_command(), progress=observer.note)
-    binary = client.find(catalogue.root, plan.experiment, asked)
+    binary = client.find(plan.experiment, asked)
     programs: dict[str, Program | Unavailable] = {}
     sources = {trial.program: trial.levels for trial in plan.trials}
     for name in [*sources, *_needed(plan, catalogue)]:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchbook.declare import published
+from benchbook.declare import plugin, project, published
+from benchbook.declare.checkout import built_in
 from benchbook.errors import RequestError, Unavailable, command
 from benchbook.host.provenance import provenance, sha256_of
 from benchbook.plan.factors import FROM
@@ -46,12 +47,14 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "finished_at": None,
         "argv": argv,
         "provenance": {
-            **provenance(context.catalogue.root),
+            **provenance(built_in()),
             "benchload": benchload.identity(context.benchload),
             "python": sys.version.split()[0],
             "experiment_digest": sha256_of(context.catalogue.path("experiment", plan.experiment)),
             "dataset_digest": combined([str(digest["sha256"]) for digest in context.digests.values()]),
             "queries_digest": context.queries_digest(),
+            "project": project.identity(),
+            "plugins": plugin.digests(plan.experiment),
         },
         **(
             context.cluster.describe()
@@ -108,9 +111,8 @@ def keep_declarations(context: Context) -> None:
         shown = f"{kind}-{name}.toml" if kind != "experiment" else "experiment.toml"
         write_whole(context.folder / "declared" / shown, path.read_bytes())
     for name in published.files(catalogue.experiment(plan.experiment).claims):
-        write_whole(
-            context.folder / "declared" / "published" / name, (catalogue.published / name).read_bytes()
-        )
+        source = catalogue.published(plan.experiment) / name
+        write_whole(context.folder / "declared" / "published" / name, source.read_bytes())
 
 
 def _declared(context: Context) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _declared(context: Context) -> dict[str, Any]:
     }
     experiment = context.catalogue.experiment(context.plan.experiment).model_dump(mode="json")
     numbers = {
-        name: published.read(context.catalogue.published, name)
+        name: published.read(context.catalogue.published(context.plan.experiment), name)
         for name in published.files(context.catalogue.experiment(context.plan.experiment).claims)
     }
     return {"systems": systems, "experiment": experiment, "published": numbers}
@@ -139,9 +141,13 @@ def check_same(context: Context, before: dict[str, Any]) -> None:
         "dataset": recorded["dataset_digest"],
         "queries": recorded["queries_digest"],
     }
-    here = provenance(context.catalogue.root)
+    here = provenance(built_in())
     for name in ("source_digest", "lock_digest"):
         now[name], then[name] = here[name], recorded.get(name)
+    if "plugins" in recorded:
+        of_plugins, recorded_plugins = plugin.digests(context.plan.experiment), recorded["plugins"]
+        for file in sorted({*of_plugins, *recorded_plugins}):
+            now[file], then[file] = of_plugins.get(file), recorded_plugins.get(file)
     for name, program in context.programs.items():
         earlier = before["programs"].get(name, {})
         if isinstance(program, Unavailable) and "digest" in earlier and not context.plan.cluster:

@@ -11,6 +11,7 @@ from benchbook.analyse import claims, grade, judgement
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
+from benchbook.declare import checkout, project
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
@@ -19,6 +20,7 @@ from benchbook.record.export import SMOKE
 from benchbook.report import claim, conclusion, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
+from benchbook.report.render import DEFAULT
 from benchbook.report.table import (
     Details,
     Markdown,
@@ -40,6 +42,8 @@ FIXED = (
     ("defects", "Known defects"),
 )
 """Pages in the navigation of every page: name of the .qmd and text of the link."""
+INDEX = DEFAULT.with_name("project.qmd")
+"""The index of a project that has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,10 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     from benchbook.report import data, render
 
     reports = root / "reports"
-    catalogue = Catalogue(root)
-    made = [Page(name, reports / f"{name}.qmd", None) for name, _ in FIXED]
+    catalogue = Catalogue(*checkout.layers(root))
+    made = [Page(name, source, None) for name, source in _fixed(root).items()]
     reran = sum(compares(catalogue, one) for one in published)
-    made[0] = Page("index", made[0].source, None, title=title(reran))
+    made[0] = Page("index", made[0].source, None, title=_title_of_index(root, made[0].source, reran))
     for one in (one for one in published if one.experiment not in dict(FIXED)):
         slug, named = one.experiment, _title(catalogue, one.experiment)
         source = render.document(slug, reports)
@@ -86,6 +90,24 @@ def pages(root: Path, published: list[Published]) -> list[Page]:
     own = [one.source for one in made if one.source not in (render.DEFAULT, data.SOURCE)]
     copied.require_own_text(one for one in own if one.is_file())
     return made
+
+
+def _fixed(root: Path) -> dict[str, Path]:
+    """Return name → source of the pages that are not of one run.
+
+    A project has its own, in place of the default ones: an index, and Benchbook's pages about methods and systems.
+    """
+    own = {name: root / "reports" / f"{name}.qmd" for name, _ in FIXED}
+    if not checkout.is_apart():
+        return own
+    shared = checkout.built_in() / "reports"
+    default = {"index": INDEX, **{name: shared / f"{name}.qmd" for name in ("methods", "systems")}}
+    found = {name: path if path.is_file() else default.get(name, path) for name, path in own.items()}
+    return {name: path for name, path in found.items() if path.is_file()}
+
+
+def _title_of_index(root: Path, source: Path, reran: int) -> str:
+    return title(reran) if source != INDEX else f"Experiments of {project.read(root)['name']}"
 
 
 def compares(catalogue: Catalogue, one: Published | Run) -> bool:
@@ -117,7 +139,12 @@ def title(comparisons: int) -> str:
 
 def navigation(page: str) -> str:
     """Return the navigation of a page, in which the current page is marked."""
-    links = [f'<a href="{name}.html"{_current(name, page)}>{escape_html(text)}</a>' for name, text in FIXED]
+    shown = _fixed(root())
+    links = [
+        f'<a href="{name}.html"{_current(name, page)}>{escape_html(text)}</a>'
+        for name, text in FIXED
+        if name in shown
+    ]
     return (
         '<nav class="bb-site" aria-label="Site"><a class="bb-home" href="index.html">Benchbook</a>'
         f"<span>{''.join(links)}</span></nav>"
@@ -364,10 +391,15 @@ def changes() -> Markdown:
 # Tests of the tool, and experiments without a run
 
 
+def others() -> list[Run]:
+    """Return the published runs that rerun no publication."""
+    catalogue = Catalogue()
+    return [run for run in published.opened(root()) if not compares(catalogue, run)]
+
+
 def tools() -> Cards | Markdown:
     """Return a card for each published run that reruns no publication: a test of the tool."""
-    catalogue = Catalogue()
-    found = [run for run in published.opened(root()) if not compares(catalogue, run)]
+    found = others()
     if not found:
         return Markdown(f"There is no published run yet. To run one: {code('./bench run quickstart')}.")
     cards = []

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchbook.analyse.run import MIX_VARIABLE
+from benchbook.declare.checkout import layers
 from benchbook.record import ledger, manifest
 from benchbook.record.manifest import Export
 from benchbook.site.index import Page
@@ -25,8 +26,9 @@ def of(root: Path, pages: list[Page], found: list[Export], quarto: str | None) -
     shared = hashlib.sha256()
     shared.update(f"{platform.python_version()} {quarto or ''} {os.environ.get(MIX_VARIABLE, '')}".encode())
     _add(shared, PACKAGE, _files(PACKAGE, "*"))
-    for name in DECLARED:
-        _add(shared, root, _files(root / name, "*"))
+    for layer in layers(root):
+        for name in DECLARED:
+            _add(shared, layer, _files(layer / name, "*"))
     _add(shared, root, [root / "CITATION.cff", *sorted((root / ledger.DATA).glob(f"*/{ledger.WITHDRAWN}"))])
     if quarto:
         _add(shared, root, sorted((root / "reports").glob("_*")))

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
+from benchbook.declare import checkout
 from benchbook.errors import RequestError, command, unknown
 from benchbook.host import temporary
 from benchbook.record import manifest
@@ -129,7 +130,7 @@ def _write_script(earlier: Path, output: Path, *, fresh: bool) -> None:
 def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str, str]:
     """Return the environment variables that name the checkout, the results, the run of a page and its data."""
     found = {
-        "BENCHBOOK_ROOT": str(root.resolve()),
+        checkout.PROJECT_VARIABLE if checkout.is_apart() else checkout.ROOT_VARIABLE: str(root.resolve()),
         RESULTS_VARIABLE: str(results.resolve()),
         RUN_VARIABLE: one.run_id or "",
     }
@@ -171,7 +172,7 @@ def _render(
         ]  # fmt: skip
         names = {id(work): [one.name for one in held] for work, held in zip(works, share, strict=True)}
         texts = render.executed(
-            works, (root / "reports").resolve(), program, lambda work: note(f"rendered {', '.join(names[id(work)])}")
+            works, _cells(root), program, lambda work: note(f"rendered {', '.join(names[id(work)])}")
         )  # fmt: skip
         documents = [document for work in works for document in work.documents]
         for one, document, text in zip(itertools.chain(*share), documents, texts, strict=True):
@@ -181,6 +182,12 @@ def _render(
     with ThreadPoolExecutor(max_workers=max(len(shares), 1)) as pool:
         for done in [pool.submit(rendered, share) for share in shares]:
             done.result()
+
+
+def _cells(root: Path) -> Path:
+    """Return the folder in which the cells of pages are executed."""
+    own = root / render.PAGES
+    return (own if own.is_dir() else checkout.built_in() / render.PAGES).resolve()
 
 
 def _shares(pages: list[Page], most: int, size: Callable[[Page], int]) -> list[list[list[Page]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
-from benchbook.declare import plugin
+from benchbook.declare import checkout, plugin
 from benchbook.declare.experiment import Limits
 from benchbook.declare.level import Setting
-from benchbook.errors import unknown
+from benchbook.errors import RequestError, unknown
 from benchbook.measure.measurement import Event
 from benchbook.process import launch, spawn
 from benchbook.process.launch import CALL_SECONDS, Launch, Program, Started
@@ -306,7 +307,24 @@ def driver_class(name: str) -> type[Any]:
         return cast("type[Any]", importlib.import_module(f"benchbook.systems.{name}").driver)
     if name not in names():
         raise unknown("driver", name, names())
-    return cast("type[Any]", _added()[name])
+    found = _added()[name]
+    methods = {one for one in vars(Driver) if not one.startswith("_")}
+    if not isinstance(found, type) or (missing := sorted(one for one in methods if not hasattr(found, one))):
+        lacks = f"lacks {', '.join(missing)}" if isinstance(found, type) else "is not a class"
+        raise RequestError(
+            f'The driver "{name}", {_place_of(found)}, {lacks}.',
+            "docs/adding-a-system.md lists what a driver has; a subclass of Server has most of it.",
+        )
+    return found
+
+
+def _place_of(found: object) -> str:
+    """Return the file and line of a class, for an error."""
+    try:
+        file = inspect.getsourcefile(found)  # type: ignore[arg-type]
+        return f"{file}:{inspect.getsourcelines(found)[1]}"  # type: ignore[arg-type]
+    except (TypeError, OSError):
+        return f"{found!r}"
 
 
 def runs_in_containers(name: str) -> bool:
@@ -335,8 +353,12 @@ def names() -> list[str]:
     return sorted({*_built_in(), *_added()})
 
 
-@functools.cache
 def _added() -> dict[str, Any]:
+    return _added_by(checkout.layers())
+
+
+@functools.cache
+def _added_by(_layers: tuple[Path, ...]) -> dict[str, Any]:
     return plugin.every("driver", _built_in())
 
 

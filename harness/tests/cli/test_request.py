@@ -3,7 +3,7 @@
 import pytest
 
 from benchbook.cli.request import parse_origins, planned
-from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.errors import RequestError
 
 EXPERIMENT = """
@@ -28,7 +28,7 @@ trial_seconds = 1
 def asked(tmp_path, monkeypatch):
     """Return a maker of plans of an experiment whose load has these options."""
     for name in ("datasets", "storage", "systems"):
-        (tmp_path / name).symlink_to(Catalogue().root / name)
+        (tmp_path / name).symlink_to(root() / name)
     (tmp_path / "experiments" / "one").mkdir(parents=True)
 
     def make(options, *sets):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.claim import Published
 from benchbook.errors import RequestError
 
@@ -19,7 +19,7 @@ def test_a_name_is_one_that_is_there_or_is_refused(kind, name):
         with pytest.raises(RequestError, match="There is no"):
             catalogue.path(kind, name)
     else:
-        assert catalogue.path(kind, name).resolve().is_relative_to(catalogue.root.resolve())
+        assert catalogue.path(kind, name).resolve().is_relative_to(root().resolve())
 
 
 @pytest.mark.parametrize("name", [*OUTSIDE, "x.CSV", "x.csv/../y.csv"])

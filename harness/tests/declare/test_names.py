@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchbook.declare import names
-from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.catalogue import Catalogue, root
 
 HOSTILE = [
     "", ".", "..", "../evil", "a/b", "/etc", "a\\b", "a\0b", "a\n", "\n", "~root", "$(id)", "-rf", " a", "ä", "\x1b[2J",
@@ -29,9 +29,7 @@ def test_all_declared_names_and_published_ids_fit() -> None:
     catalogue = Catalogue()
     kinds = ("system", "storage", "dataset", "experiment")
     assert all(names.is_name(name) for kind in kinds for name in catalogue.names(kind))
-    published = [
-        json.loads(file.read_text()) for file in catalogue.root.glob("reports/data/*/*/manifest.json")
-    ]
+    published = [json.loads(file.read_text()) for file in root().glob("reports/data/*/*/manifest.json")]
     assert published
     assert all(names.is_run_id(one["run_id"]) for one in published)
 

@@ -66,7 +66,7 @@ def catalogue(where: Path, entries: str = "", claim: str = CLAIM) -> Catalogue:
 
 
 def account(made: Catalogue) -> used.Account:
-    return used.account(made.experiment("own"), made.published)
+    return used.account(made.experiment("own"), made.published("own"))
 
 
 def entry(**keys: str) -> str:
@@ -76,7 +76,7 @@ def entry(**keys: str) -> str:
 @pytest.mark.parametrize("slug", SEEDS)
 def test_every_number_of_a_seed_is_used_or_explained(slug: str) -> None:
     made = Catalogue(ROOT)
-    found = used.account(made.experiment(slug), made.published)
+    found = used.account(made.experiment(slug), made.published(slug))
     assert len(found.numbers) == SEEDS[slug]
     assert [one.row for one in found.of("unexplained")] == []
 
@@ -118,7 +118,7 @@ def test_a_reason_is_for_the_rest(tmp_path: Path) -> None:
         "3 of 5 published numbers are used: 2 in claims, 1 drawn in charts. Of the others, 2 have a declared "
         "reason and none is unexplained. 12 more are not typed in, for declared reasons."
     )
-    rows = used.drawn(made.publication("own"), "shares", made.published)
+    rows = used.drawn(made.publication("own"), "shares", made.published("own"))
     assert [row["value"] for row in rows] == ["3"]
 
 

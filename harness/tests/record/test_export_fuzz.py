@@ -198,7 +198,7 @@ def through_every_command(place: Path, results: Path, made: Path) -> None:
         with contextlib.suppress(BenchbookError):
             claims.judge_run(found.results, found.run_id, root() / "datasets" / "published")
         with contextlib.suppress(BenchbookError):
-            page = render.document_of(found.results, found.run_id, root() / "reports")
+            page = render.document(render.experiment_of(found.results, found.run_id), root() / "reports")
             assert page == render.DEFAULT or page.parent == root() / "reports"
         for write in (
             lambda: export.export_run(found.results, found.run_id, made / "export", say=lambda _: None),

@@ -57,9 +57,9 @@ def test_a_database_of_others_names_no_code_either(checkout: Path, experiment: s
         connection.execute("UPDATE runs SET experiment = ?", [experiment])
     if experiment == "linked":
         with pytest.raises(RequestError, match="outside"):
-            render.document_of(results, run_id, checkout / "reports")
+            render.document(render.experiment_of(results, run_id), checkout / "reports")
     else:
-        assert render.document_of(results, run_id, checkout / "reports") == render.DEFAULT
+        assert render.document(render.experiment_of(results, run_id), checkout / "reports") == render.DEFAULT
 
 
 def test_an_export_executes_no_code_of_others(checkout: Path) -> None:

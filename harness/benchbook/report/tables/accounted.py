@@ -25,7 +25,7 @@ def table(run: Run) -> Table | Markdown:
     """Return a row for each group of published numbers with the same use, below their totals."""
     catalogue = Catalogue()
     try:
-        found = account(catalogue.experiment(run.experiment), catalogue.published)
+        found = account(catalogue.experiment(run.experiment), catalogue.published(run.experiment))
     except RequestError:  # a run of an experiment that this checkout lacks, or that is being edited
         return missing(TITLE, "this checkout does not declare the experiment")
     if not found.numbers and not found.missing:
