@@ -24,6 +24,7 @@ from benchbook.cli import (
     help_,
     home,
     import_,
+    init,
     lint,
     list_,
     load_tool,
@@ -41,6 +42,7 @@ from benchbook.cli import (
     test,
     variables,
 )
+from benchbook.declare import project
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
 from benchbook.host import exhausted, temporary, terminal
@@ -55,6 +57,7 @@ WORKING = frozenset(
         "resume",
         "aa",
         "rerun",
+        "init",
         "report",
         "export",
         "import",
@@ -76,6 +79,7 @@ GROUPS: dict[str, dict[str, Any]] = {
         "resume": resume.command,
         "aa": aa.command,
         "rerun": rerun.command,
+        "init": init.command,
     },
     "Read": {
         "show": show.command,
@@ -191,6 +195,8 @@ def _carry_out(argv: list[str]) -> int:
     try:
         variables.require()
         variables.require_text(argv)
+        for note in project.enter():
+            print(f"bench: {note}", file=sys.stderr)
         result = app(argv, prog_name=typed(), standalone_mode=False)
     except BenchbookError as error:
         _report(error.message, error.hint)
