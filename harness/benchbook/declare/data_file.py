@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in lower-case hexadecimal digits."""
-Format = Literal["parquet", "csv", "ndjson"]
+Format = Literal["parquet", "csv", "ndjson", "other"]
 Kind = Literal["integer", "float", "text", "boolean", "date", "timestamp"]
 """Type of a column that every system can hold."""
 Columns = dict[str, Kind]
@@ -40,7 +40,8 @@ class FileSource(Model):
     sha256: Digest | None = None
     """SHA-256 of the file. Default: that of the file when a run is planned."""
     format: Format | None = None
-    """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv`` or ``.ndjson``."""
+    """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv`` or ``.ndjson``. ``other`` has
+    no rows, and is for commands (workload ``program``)."""
     table: Annotated[str, Field(pattern=f"^{TABLE.pattern}$", max_length=60)] | None = None
     """Name of the table in questions. Default: the name of the dataset, with underscores."""
 
@@ -61,7 +62,8 @@ class FileSource(Model):
             raise ValueError(f'"{self.file}" is fetched, so it needs sha256; `sha256sum FILE` prints it')
         if self.format is None and self.stated is None:
             raise ValueError(
-                f'the name of "{self.file}" does not show its format; add format = "parquet", "csv" or "ndjson"'
+                f'the name of "{self.file}" does not show its format; add format = "parquet", "csv", "ndjson" or '
+                '"other"'
             )
         return self
 

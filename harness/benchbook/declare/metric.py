@@ -59,6 +59,12 @@ SHARED = (
     Metric("data_cached_bytes", "B", "none", "Bytes of the data in the page cache"),
     Metric("data_bytes", "B", "none", "Bytes of the data on the storage"),
     Metric("data_unread_bytes", "B", "none", "Bytes of the data not read from the storage"),
+    # Commands
+    Metric("command_seconds", "s", "lower", "Run time of the command", main=True,
+           did="took {ratio} times as long for {phase} as"),
+    Metric("command_seconds_min", "s", "lower", "Shortest run time of the command"),
+    Metric("command_seconds_max", "s", "lower", "Longest run time of the command"),
+    Metric("command_runs", "1", "none", "Runs of the command"),
     # Latency
     Metric("latency_mean", "s", "lower", "Mean latency"),
     Metric("latency_p50", "s", "lower", "Median latency", brief="median", main=True),

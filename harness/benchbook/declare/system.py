@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -20,6 +21,10 @@ SOURCE_NAMES = ("given", "nix", "docker", "host", "go", "build", "maven", "pytho
 """The sources of a program in the order in which Benchbook tries them; the levels of the factor ``source``."""
 Colour = Literal["blue", "vermilion", "green", "pink", "violet", "crimson", "periwinkle", "plum"]
 Shape = Literal["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
+
+
+ANY = "any"
+"""The version of a command that is not pinned."""
 
 
 class GoSource(Model):
@@ -188,8 +193,18 @@ class OwnSource(Model):
     """Benchload, which is a server too."""
 
 
+NUMBERS = r"(\d+(?:\.\w+)+)"
+"""The version in the output of most programs."""
+
+
 class Source(Model):
     """Sources of the system's program; at least one."""
+
+    command: Text | None = None
+    """Command that a trial runs (workload ``program``); its first word is a program on PATH. Placeholders such as
+    ``{file}`` are filled by the workload."""
+    version_command: Text | None = None
+    """Command that prints the program's version. Default: the program with ``--version``."""
 
     go: GoSource | None = None
     """A Go module to build."""
@@ -208,10 +223,26 @@ class Source(Model):
     own: OwnSource | None = None
     """Benchload."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_command(cls, stated: Any) -> Any:
+        """Find the program of a command on PATH, and ask it for its version."""
+        if not isinstance(stated, dict) or not isinstance(command := stated.get("command"), str):
+            return stated
+        try:
+            words = shlex.split(command)
+            asking = shlex.split(str(stated.get("version_command") or f"{words[0]} --version"))
+        except (ValueError, IndexError):
+            raise ValueError(f"command = {command!r} is no command: a program and its arguments") from None
+        asking = ["{program}" if word == words[0] else word for word in asking]
+        host = {"program": words[0], "version_command": asking, "version_pattern": NUMBERS}
+        return {**stated, "host": {**host, **(stated.get("host") or {})}}
+
     @model_validator(mode="after")
     def _not_empty(self) -> Source:
-        if not any(getattr(self, name) for name in type(self).model_fields):
-            raise ValueError(f"needs at least one of {', '.join(type(self).model_fields)}")
+        names = [name for name in type(self).model_fields if name != "version_command"]
+        if not any(getattr(self, name) for name in names):
+            raise ValueError(f"needs at least one of {', '.join(names)}")
         return self
 
 
@@ -265,7 +296,7 @@ class System(Model):
     driver: Name
     """Module under ``benchbook/systems/`` that configures, starts and stops the system."""
     version: Text
-    """Pinned version, such as ``1.8.10``."""
+    """Pinned version, such as ``1.8.10``. ``any`` accepts every version of a command; the results show it."""
     match: Literal["exact", "series"] = "exact"
     """``exact``: only ``version``. ``series``: also any version that begins with ``version`` and a dot, such as 15.3
     for 15."""
@@ -294,6 +325,19 @@ class System(Model):
     released: date | None = None
     """Day of the version's release, as a string, ``"2024-06-03"``. Charts of several releases need it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_command(cls, stated: Any) -> Any:
+        """Fill in what a system without data does not need: only its name, title and command are required."""
+        source = stated.get("source") if isinstance(stated, dict) else None
+        command = source.get("command") if isinstance(source, dict) else None
+        if not isinstance(command, str):
+            return stated
+        nothing = dict.fromkeys(("fsync", "wal", "replication", "compression"), "not applicable: a command")
+        arms = {"vanilla": {"description": f"`{command}`", "durability": nothing}}
+        unstated = dict.fromkeys(("license", "homepage"), "not stated")
+        return {"driver": "command", "version": ANY, **unstated, "arms": arms, **stated}
+
     @model_validator(mode="after")
     def _locked(self) -> Self:
         source = self.source.python
@@ -309,6 +353,8 @@ class System(Model):
 
     def accepts(self, stated: str) -> bool:
         """Return whether a server that reports this version is the pinned one."""
+        if self.version == ANY:
+            return True
         wanted = self.reports or self.version
         if self.match == "exact":
             return stated == wanted

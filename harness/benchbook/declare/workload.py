@@ -23,7 +23,7 @@ from benchbook.declare.toml import Model
 Direction = Literal["higher", "lower", "none"]
 """Which values of a metric are better."""
 
-MODULES = ("load", "query", "sql", "command", "fio", "blob", "ycsb")
+MODULES = ("load", "query", "sql", "command", "program", "fio", "blob", "ycsb")
 """The modules of ``benchbook.workloads``, each named as its workload; a new workload adds its name."""
 
 
@@ -129,6 +129,8 @@ class Workload:
     """None if its operations are not counted one by one, or not against the client's ceiling."""
     prepare: Callable[[Any, Any, Any], None] = _nothing
     """``prepare(context, dataset, options)`` makes what the phase needs, before the first trial of a run."""
+    refuse: Callable[[Any, Any, Any, Any], None] = _nothing
+    """``refuse(catalogue, dataset, options, levels)`` raises RequestError if a cell cannot do the phase."""
     alone: Callable[[Any, Any], list[Any]] = _none
     """``alone(context, dataset)`` returns the commands of benchload (``run/ceiling.py: Alone``) that measure the
     client without a system."""

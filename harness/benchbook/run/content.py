@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from benchbook.declare import data_file
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.data_file import SQL_TYPES
-from benchbook.declare.dataset import Dataset, Digested
+from benchbook.declare.dataset import CountedTable, Dataset, Digested
 from benchbook.declare.workload import Options, having, workload
 from benchbook.errors import RequestError, TrialInvalid
 from benchbook.plan.plan import Plan
@@ -60,14 +60,16 @@ def _prepared(dataset: Dataset, folder: Path, rows: Path, note: Callable[[str], 
             return found
         except ValueError:
             kept.unlink()
+    if source.stated == "other":
+        return _digested(dataset, path, {}, path.stat().st_size)
     note(f"reading {source.file}")
     made = write_rows(dataset, folder, rows)
     write_json(kept, made)
     return made
 
 
-def require_same(catalogue: Catalogue, dataset: Dataset, results: Path) -> Path:
-    """Return the file with the rows in Arrow; raise TrialInvalid if the dataset's file changed since the plan."""
+def require_same(catalogue: Catalogue, dataset: Dataset) -> Path:
+    """Return the dataset's file; raise TrialInvalid if it changed since the plan."""
     source = dataset.source
     assert source is not None
     path = source.place(catalogue.path("dataset", dataset.name).parent)
@@ -80,7 +82,7 @@ def require_same(catalogue: Catalogue, dataset: Dataset, results: Path) -> Path:
             f"{source.file} changed during the run: its sha256 was {source.sha256}, and is {found} now.",
             "Start a new run.",
         )
-    return arrow_file(results, dataset)
+    return path
 
 
 def arrow_file(results: Path, dataset: Dataset) -> Path:
@@ -124,13 +126,18 @@ def write_rows(dataset: Dataset, folder: Path, file: Path) -> Digested:
     if not rows:
         raise RequestError(f"source.file: {source.file} has no rows.", "Use a file with at least one row.")
     part.replace(file)
+    tables: dict[str, CountedTable] = {dataset.table: {"rows": rows, "fields": fields}}
+    return _digested(dataset, source.place(folder), tables, file.stat().st_size)
+
+
+def _digested(dataset: Dataset, file: Path, tables: dict[str, CountedTable], size: int) -> Digested:
     return {
         "name": dataset.name,
-        "rows": rows,
-        "values": sum(fields.values()),
-        "bytes": file.stat().st_size,
-        "sha256": data_file.digest(source.place(folder)),
-        "tables": {dataset.table: {"rows": rows, "fields": fields}},
+        "rows": sum(one["rows"] for one in tables.values()),
+        "values": sum(sum(one["fields"].values()) for one in tables.values()),
+        "bytes": size,
+        "sha256": data_file.digest(file),
+        "tables": tables,
     }
 
 
@@ -165,10 +172,26 @@ def require_possible(plan: Plan, catalogue: Catalogue, *, cluster: bool = False)
                 f"{where}the workload {traits.name} needs a dataset from a file, and a generator makes {dataset.name}.",
                 "Use a dataset with [source], or the workload query.",
             )
-        if dataset.source and (traits.loads or traits.only_files):
-            for levels in {trial.cell: trial.levels for trial in plan.trials}.values():
-                if phase.done_at(levels):
-                    _require_dialect(where, catalogue, phase.replaced(levels), str(levels["system"]))
+        for levels in {trial.cell: trial.levels for trial in plan.trials}.values():
+            if not phase.done_at(levels):
+                continue
+            options = phase.replaced(levels)
+            if dataset.source and (traits.loads or traits.only_files):
+                _require_table(where, dataset)
+                _require_dialect(where, catalogue, options, str(levels["system"]))
+            try:
+                traits.refuse(catalogue, dataset, options, levels)
+            except RequestError as error:
+                raise RequestError(f"{where}{error.message}", error.hint) from None
+
+
+def _require_table(where: str, dataset: Dataset) -> None:
+    """Raise RequestError if a dataset's file has no rows for a system to load."""
+    if dataset.source and dataset.source.stated == "other":
+        raise RequestError(
+            f"{where}the file of the dataset {dataset.name} has the format other, which no system can load.",
+            "Use the workload program, or a file in Parquet, CSV or NDJSON.",
+        )
 
 
 def _require_dialect(where: str, catalogue: Catalogue, options: Options, system: str) -> None:

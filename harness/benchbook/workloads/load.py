@@ -142,7 +142,8 @@ def run(steps: Steps, phase: str, options: LoadOptions) -> None:
 
     context, rows = steps.context, None
     if steps.dataset.source:
-        rows = content.require_same(context.catalogue, steps.dataset, context.results)
+        content.require_same(context.catalogue, steps.dataset)
+        rows = content.arrow_file(context.results, steps.dataset)
     asked_for = request(
         options, benchload.request(steps.dataset, steps.digest, rows), read_later=_is_read_after(steps, phase)
     )

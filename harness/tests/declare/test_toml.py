@@ -90,7 +90,7 @@ def test_good_declarations_are_read(tmp_path: Path) -> None:
             Experiment,
             'workload = "load"',
             'workload = "lod"',
-            ["phases[0]", '"lod"', "load, original, query", '"load"'],
+            ["phases[0]", '"lod"', "load, original", '"load"'],
         ),
         (Experiment, "batch_size", "batchsize", ['phase "load"', '"batchsize"', '"batch_size"']),
         (

@@ -1,0 +1,105 @@
+"""Run a command again and again and report each run: ``python -I -S command_loop.py``, a request on stdin.
+
+A process of its own, with the standard library alone: it starts commands faster than the harness, and what the kernel
+reports as the peak memory of a command is at least the memory of the process that started it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+PART_BYTES = 1 << 20
+
+
+def main() -> None:
+    """Measure the empty command, then run the command until it has run long enough; a line of JSON for each run."""
+    asked = json.loads(sys.stdin.readline())
+    began = time.perf_counter()
+    for _ in range(asked["empty_runs"]):
+        emit("empty", ran(asked["empty"], asked))
+        if time.perf_counter() - began > asked["empty_seconds"]:
+            break
+    total, timed, number = 0.0, 0, -asked["warmup"]
+    while number < 0 or timed < asked["runs"] or total < asked["seconds"]:
+        aside("prepare", asked)
+        one = ran(asked["command"], asked)
+        one["answer"] = answer(Path(asked["output"]), asked["compared"])
+        emit("warmup" if number < 0 else "run", one)
+        if one["code"] not in asked["exit_codes"] or one["timeout"]:
+            return
+        aside("conclude", asked)
+        if number >= 0:
+            total, timed = total + one["seconds"], timed + 1
+        number += 1
+
+
+def emit(kind: str, content: dict[str, Any]) -> None:
+    """Write one line at once."""
+    sys.stdout.write(json.dumps({"type": kind, **content}) + "\n")
+    sys.stdout.flush()
+
+
+def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
+    """Run a command with its output in a file; return its time, what it used and how it ended."""
+    write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, asked["output"], write, 0o600),
+        (os.POSIX_SPAWN_OPEN, 2, asked["errors"], write, 0o600),
+    ]
+    began = time.perf_counter()
+    pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions, setpgroup=0)
+    late = threading.Event()
+    timer = threading.Timer(asked["timeout"], stop, (pid, late))
+    timer.daemon = True
+    timer.start()
+    _, status, used = os.wait4(pid, 0)
+    seconds = time.perf_counter() - began
+    timer.cancel()
+    return {
+        "seconds": seconds,
+        "user_seconds": used.ru_utime,
+        "system_seconds": used.ru_stime,
+        "memory_bytes": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+        "code": os.waitstatus_to_exitcode(status),
+        "timeout": late.is_set(),
+    }
+
+
+def stop(pid: int, late: threading.Event) -> None:
+    """Kill a command that takes too long, with all that it started."""
+    late.set()
+    os.killpg(pid, signal.SIGKILL)
+
+
+def aside(name: str, asked: dict[str, Any]) -> None:
+    """Run the untimed command before or after a run, if there is one; end if it fails."""
+    if asked[name] and (one := ran(asked[name], asked | {"output": os.devnull}))["code"]:
+        emit(name, one)
+        sys.exit(1)
+
+
+def answer(output: Path, compared: str) -> str | int:
+    """Return what is compared of an output: a digest of it or of its sorted lines, its number of lines, or nothing."""
+    if compared == "nothing":
+        return ""
+    if compared == "sorted":
+        return hashlib.sha256(b"\n".join(sorted(output.read_bytes().splitlines()))).hexdigest()
+    digest, lines = hashlib.sha256(), 0
+    with output.open("rb") as content:
+        while part := content.read(PART_BYTES):
+            digest.update(part)
+            lines += part.count(b"\n")
+    return lines if compared == "lines" else digest.hexdigest()
+
+
+if __name__ == "__main__":
+    main()

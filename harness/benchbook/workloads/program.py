@@ -1,0 +1,308 @@
+"""The workload ``program``: run the command of a system again and again, and compare systems by name."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import string
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.toml import Positive, Text
+from benchbook.declare.workload import Metric, Options, Workload
+from benchbook.errors import RequestError, TrialFailed, suggestion
+from benchbook.measure.measurement import Event, Measurement
+
+if TYPE_CHECKING:
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.declare.dataset import Dataset
+    from benchbook.declare.level import Setting
+    from benchbook.run.steps import Steps
+
+PLACES = {
+    "file": "the file of the dataset",
+    "folder": "an empty folder of the trial, in which commands run",
+    "experiment": "the folder of the experiment",
+    "output": "the output of the last run; only in `check`",
+}
+"""Placeholders that every command may have."""
+EMPTY_RUNS, EMPTY_SECONDS = 50, 0.5
+"""Runs of the empty command at most, and the time after which no other one begins."""
+LEAST_MEMORY = 1.1
+"""A peak of memory below this multiple of the empty command's is that of the process that starts commands."""
+
+
+class ProgramOptions(Options):
+    """Options of the workload ``program``: run the command of a system, as hyperfine does."""
+
+    values: dict[str, str] = Field(default_factory=dict)
+    """Placeholder → its text, in addition to ``{file}`` (the file of the dataset), ``{folder}`` (the folder in which
+    commands run), ``{experiment}`` (the folder of the experiment), and the settings of the arm."""
+    shell: Literal["none", "bash"] = "none"
+    """``none`` starts the program itself; ``bash`` runs the command in bash with ``pipefail``."""
+    duration: Duration = "2s"
+    """How long all timed runs must take together, without what is between them."""
+    runs: Positive = 3
+    """Fewest timed runs."""
+    warmup: Annotated[int, Field(ge=0)] = 1
+    """Runs before the timed ones."""
+    timeout: Duration = "600s"
+    """Longest time of one run."""
+    setup: Text | None = None
+    """Command for bash before the first run of a trial."""
+    prepare: Text | None = None
+    """Command for bash before each run, such as one that drops a cache."""
+    conclude: Text | None = None
+    """Command for bash after each run."""
+    cleanup: Text | None = None
+    """Command for bash after the last run of a trial."""
+    exit_codes: list[Annotated[int, Field(ge=0, le=255)]] = Field(default=[0], min_length=1)
+    """Exit codes of a run that count as success."""
+    compared: Literal["output", "sorted", "lines", "nothing"] = "output"
+    """What must be equal in all runs and systems, beside the exit code: the output, its sorted lines, its number of
+    lines, or nothing."""
+    check: Text | None = None
+    """Command for bash after the last run, whose output is compared in place of the run's: ``gzip -dc {output}``."""
+    subtract: bool = False
+    """Whether the time of an empty command is subtracted from each run's. The results show it in any case."""
+
+
+def filled(command: str, values: Mapping[str, object], shell: str) -> list[str]:
+    """Return the words that start a command with its placeholders filled.
+
+    >>> filled("rg {pattern} {file}", {"pattern": "a b", "file": "/f"}, "none")
+    ['rg', 'a b', '/f']
+    >>> filled("rg {pattern} | wc", {"pattern": "a b"}, "bash")
+    ['bash', '-c', "set -o pipefail; rg 'a b' | wc"]
+    """
+    if shell == "bash":
+        quoted = {name: shlex.quote(str(value)) for name, value in values.items()}
+        return ["bash", "-c", f"set -o pipefail; {command.format(**quoted)}"]
+    return [part.format(**values) for part in shlex.split(command)]
+
+
+def placeholders(command: str, where: str) -> list[str]:
+    """Return the names of a command's placeholders; raise RequestError for unmatched braces or quotes."""
+    try:
+        shlex.split(command)
+        return [name for _, name, _, _ in string.Formatter().parse(command) if name is not None]
+    except ValueError as error:
+        raise RequestError(
+            f"{where} = {command!r}: {str(error).lower()}.", "Write {{ and }} for literal braces."
+        ) from None
+
+
+def refuse(
+    catalogue: Catalogue, dataset: Dataset, options: ProgramOptions, levels: Mapping[str, Setting]
+) -> None:
+    """Raise RequestError if a cell's system has no command, or a command an unknown placeholder."""
+    system = catalogue.system(str(levels["system"]))
+    if system.source.command is None:
+        raise RequestError(
+            f"{system.name} has no command to run.",
+            f'Add command = "…" to [source] of systems/{system.name}.toml, or leave the system out.',
+        )
+    known = {*options.values, *system.arms[str(levels["arm"])].settings, *PLACES} - {"output"}
+    known -= set() if dataset.source else {"file"}
+    commands = {f"systems/{system.name}.toml: source.command": system.source.command}
+    commands |= {
+        name: getattr(options, name) or "" for name in ("setup", "prepare", "conclude", "cleanup", "check")
+    }
+    for where, command in commands.items():
+        allowed = known | ({"output"} if where == "check" else set())
+        for name in placeholders(command, where):
+            if name not in allowed:
+                needs = "; it needs a dataset with [source]" if name == "file" else ""
+                raise RequestError(
+                    f"{where} has the unknown placeholder {{{name}}}{needs}; allowed: {', '.join(sorted(allowed))}"
+                    f"{suggestion(name, allowed)}.",
+                    f'Give its text: [phases.options.values] {name} = "…"',
+                )
+
+
+def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
+    """Run the system's command until all runs took long enough; check and keep what they gave."""
+    from benchbook.run import content
+
+    context, system = steps.context, steps.context.system(str(steps.planned.levels["system"]))
+    program, command = context.program(steps.planned.program), system.source.command
+    if command is None or program.path is None:
+        raise TrialFailed(f"{system.name} has no command to run.", "Add command = … to [source] of its file.")
+    folder = steps.data / phase
+    folder.mkdir()
+    values: dict[str, object] = {
+        **system.arms[str(steps.planned.levels["arm"])].settings_at(steps.planned.levels),
+        **options.values,
+        "folder": folder,
+        "experiment": context.catalogue.path("experiment", context.plan.experiment).parent,
+    }
+    if steps.dataset.source:
+        values["file"] = content.require_same(context.catalogue, steps.dataset)
+    words = shlex.split(command)[0]
+    own = command.replace(words, shlex.quote(str(program.path)), 1)
+    output, errors = folder.with_name(f"{phase}.output"), steps.folder / "logs" / f"{phase}.log"
+    values["output"] = output
+    aside = {
+        name: filled(text, values, "bash") if (text := getattr(options, name)) else None
+        for name in ("setup", "prepare", "conclude", "cleanup", "check")
+    }
+    nothing = ":" if options.shell == "bash" else "true"
+    request = {
+        "command": filled(own, values, options.shell), "empty": filled(nothing, {}, options.shell),
+        "empty_runs": EMPTY_RUNS, "empty_seconds": EMPTY_SECONDS, "prepare": aside["prepare"],
+        "conclude": aside["conclude"], "seconds": seconds(options.duration), "runs": options.runs,
+        "warmup": options.warmup, "timeout": seconds(options.timeout), "exit_codes": options.exit_codes,
+        "output": str(output), "errors": str(errors), "compared": "nothing" if options.check else options.compared,
+    }  # fmt: skip
+    _aside(steps, "setup", aside["setup"], folder)
+    with steps.timeline.phase(phase, workload.name):
+        found = list(_runs(steps, phase, request, folder, errors))
+    timed = [one for one in found if one["type"] == "run"]
+    empty = [one for one in found if one["type"] == "empty"]
+    answer: object = timed[-1]["answer"]
+    if aside["check"]:
+        answer = _checked(steps, aside["check"], folder, options.compared)
+    else:
+        steps.findings.check(
+            "timed",
+            f"outputs of {phase} that are alike",
+            len(timed),
+            sum(one["answer"] == answer for one in timed),
+        )
+    _aside(steps, "cleanup", aside["cleanup"], folder)
+    rows = [[0, "exit code", timed[-1]["code"]], [0, options.compared, answer]]
+    event = {"id": 0, "query_type": phase, "columns": ["time_ns", "host", "value"], "rows": rows}
+    steps.events.take("answers", iter([{"v": 1, "type": "answer", **event}]))
+    steps.events.take(phase, iter(map(_event, timed)))
+    steps.findings.measurements += measurements(phase, timed, empty, subtract=options.subtract)
+    if not _memory(timed, empty):
+        steps.findings.unmeasured[f"command_memory_bytes of {phase}"] = (
+            "the command used less memory than the process that starts it"
+        )
+
+
+def _event(one: Mapping[str, Any]) -> Event:
+    """Return a run as an event."""
+    return {"v": 1, "type": "command", **{name: value for name, value in one.items() if name != "type"}}
+
+
+def _runs(
+    steps: Steps, phase: str, request: Mapping[str, Any], folder: Path, errors: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield each run of the loop; raise TrialFailed if one does not end as it must."""
+    from benchbook.process import spawn
+    from benchbook.workers import command_loop
+
+    running = spawn.start(
+        [sys.executable, "-I", "-S", str(command_loop.__file__)],
+        name=f"the commands of {phase}", log=steps.folder / "logs" / f"{phase}-loop.log", cwd=folder,
+        registry=steps.context.results / "processes", pipes=True,
+    )  # fmt: skip
+    number = 0
+    try:
+        stdin = running.process.stdin
+        assert stdin is not None
+        stdin.write((json.dumps(request) + "\n").encode())
+        stdin.close()
+        for line in running.lines():
+            one = json.loads(line)
+            kind = one["type"]
+            shown = shlex.join(request["command" if kind in ("run", "warmup") else kind])
+            if one["timeout"]:
+                raise TrialFailed(f"{phase}: a run took longer than {request['timeout']:g} s: {shown}")
+            if one["code"] not in (request["exit_codes"] if kind in ("run", "warmup") else [0]):
+                raise TrialFailed(
+                    f"{phase}: the {kind} exited with code {one['code']}: {shown}. The end of its errors: "
+                    f"{spawn.log_end(errors)}"
+                )
+            number += kind == "run"
+            yield one
+        if number < request["runs"]:
+            running.check()
+            raise TrialFailed(f"{phase}: the commands ended early.", f"The log is {running.log}.")
+    finally:
+        running.stop()
+
+
+def _aside(steps: Steps, name: str, command: list[str] | None, folder: Path) -> bytes:
+    """Run an untimed command to its end and return its output; raise TrialFailed if it fails."""
+    from benchbook.process import spawn
+
+    if command is None:
+        return b""
+    with steps.timeline.phase(name):
+        log = steps.folder / "logs" / f"{name}.log"
+        running = spawn.start(
+            command, name=name, log=log, cwd=folder, registry=steps.context.results / "processes", pipes=True
+        )
+        try:
+            output = b"".join(running.lines())
+            ended = running.finish()
+        finally:
+            running.stop()
+    if ended != "exited with code 0":
+        raise TrialFailed(f"The command `{name}` {ended}. The end of its log: {spawn.log_end(log)}")
+    return output
+
+
+def _checked(steps: Steps, command: list[str], folder: Path, compared: str) -> object:
+    """Return what is compared of the output of the command `check`."""
+    from benchbook.workers.command_loop import answer
+
+    file = folder.with_name("check.output")
+    file.write_bytes(_aside(steps, "check", command, folder))
+    return answer(file, compared)
+
+
+def _memory(timed: list[dict[str, Any]], empty: list[dict[str, Any]]) -> float:
+    """Return the peak of memory of a run; 0 if the process that starts commands has as much."""
+    peak, floor = max(one["memory_bytes"] for one in timed), max(one["memory_bytes"] for one in empty)
+    return float(peak) if peak > LEAST_MEMORY * floor else 0.0
+
+
+def measurements(
+    phase: str, timed: list[dict[str, Any]], empty: list[dict[str, Any]], *, subtract: bool = False
+) -> list[Measurement]:
+    """Return the metrics of the runs of a command; ``empty`` has those of an empty one."""
+    overhead = median(one["seconds"] for one in empty)
+    took = [max(one["seconds"] - (overhead if subtract else 0.0), 0.0) for one in timed]
+    cpu = [one["user_seconds"] + one["system_seconds"] for one in timed]
+    numbers = {
+        "command_seconds": median(took),
+        "command_seconds_mean": mean(took),
+        "command_seconds_min": min(took),
+        "command_seconds_max": max(took),
+        "command_runs": float(len(took)),
+        "command_cpu_seconds": mean(cpu),
+        "empty_command_seconds": overhead,
+    }
+    if memory := _memory(timed, empty):
+        numbers["command_memory_bytes"] = memory
+    return [Measurement(phase, name, value) for name, value in numbers.items()]
+
+
+workload = Workload(
+    name="program",
+    options=ProgramOptions,
+    run=run,
+    metrics=(
+        "command_seconds",
+        Metric("command_seconds_mean", "s", "lower", "Mean run time of the command"),
+        "command_seconds_min",
+        "command_seconds_max",
+        "command_runs",
+        Metric("command_cpu_seconds", "s", "lower", "Processor time of a run of the command"),
+        Metric("command_memory_bytes", "B", "lower", "Peak memory of the command"),
+        Metric("empty_command_seconds", "s", "none", "Run time of an empty command"),
+    ),
+    compared=("command_seconds",),
+    reads=True,
+    files=True,
+    refuse=refuse,
+)
