@@ -29,6 +29,7 @@ from benchbook.cli import (
     list_,
     load_tool,
     lock,
+    package,
     plan,
     rebuild,
     replicate,
@@ -67,6 +68,7 @@ WORKING = frozenset(
         "lock",
         "lint",
         "test",
+        "package",
     }
 )
 """Commands that do more than print: their exit code states what they did, whether or not it could be printed."""
@@ -101,6 +103,7 @@ GROUPS: dict[str, dict[str, Any]] = {
         "lock": lock.command,
         "lint": lint.command,
         "test": test.command,
+        "package": package.command,
         "benchload": load_tool.command,
         "dask": dask.command,
     },

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from benchbook.cli.options import clone
+
 
 def command(
     check: Annotated[bool, typer.Option("--check", help="Report only; change no file.")] = False,
@@ -16,7 +18,5 @@ def command(
     Fixes with ruff and gofmt. Reports what they leave, and the findings of mypy, import-linter,
     go vet, staticcheck and shellcheck. The exit code is 1 if a check failed.
     """
-    from benchbook.declare.checkout import built_in
-
-    script = built_in() / ".ci" / "lint"
+    script = clone("lint") / ".ci" / "lint"
     return subprocess.run(["bash", script, *([] if check else ["--fix"])], check=False).returncode

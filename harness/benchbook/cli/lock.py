@@ -90,7 +90,8 @@ def _check(images: dict[str, DockerSource], lock: Lock, whole: bool, as_json: bo
     from benchbook.errors import RequestError
     from benchbook.provision import image_lock
 
-    entries = image_lock.read(lock.project)
+    own = image_lock.read(lock.project)
+    entries = {**(image_lock.read(lock.shared) if lock.shared else {}), **own}
     rows, open_ = [], []
     for name, source in images.items():
         tag = image_lock.tag_of(source.image)
@@ -112,9 +113,7 @@ def _check(images: dict[str, DockerSource], lock: Lock, whole: bool, as_json: bo
             f"{len(open_)} {'images have' if len(open_) > 1 else 'image has'} no digest: {', '.join(open_)}.",
             f"Add `digest` to source.docker there, or lock it: ./bench lock {open_[0].partition(' ')[0]}.",
         )
-    unused = sorted(
-        entries.keys() - {image_lock.tag_of(one.image) for one in images.values() if not one.digest}
-    )
+    unused = sorted(own.keys() - {image_lock.tag_of(one.image) for one in images.values() if not one.digest})
     if whole and unused:
         raise RequestError(
             f"systems/{image_lock.FILE} locks {', '.join(unused)}, which no system uses without a digest of its own.",

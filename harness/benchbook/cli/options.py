@@ -52,6 +52,14 @@ def require_project(what: str, folder: str) -> None:
         )
 
 
+def clone(what: str) -> Path:
+    """Return the clone that a command for the development of Benchbook works in; raise RequestError without one."""
+    folder = checkout.built_in()
+    if not (folder / "harness" / "benchload").is_dir():
+        raise RequestError(f"{what} needs the sources of Benchbook.", f"Run it in a clone: ./bench {what}")
+    return folder
+
+
 Results = Annotated[
     Path,
     typer.Option(

@@ -14,6 +14,7 @@ from typing import IO, Annotated
 
 import typer
 
+from benchbook.cli.options import clone
 from benchbook.errors import RequestError
 
 SERIAL = ("tests/live", "tests/browser", "tests/nix")
@@ -33,11 +34,9 @@ def command(
     Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. Tests whose server is
     missing are skipped and listed. Further arguments go to pytest, and tests then run one after the other.
     """
-    from benchbook.declare.checkout import built_in
-
     if only not in (None, "python", "go"):
         raise RequestError(f'--only {only}: allowed are "python" and "go".', "Leave --only out to run both.")
-    harness = built_in() / "harness"
+    harness = clone("test") / "harness"
     every = ["--all"] if run_all else []
     passes = [] if only == "go" else [context.args] if context.args else _passes(every)
     codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import benchbook
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.measure.usage import children
 from benchbook.process import confinement, interrupt, leftovers, marks, strays
@@ -297,12 +298,12 @@ def log_end(log: Path, lines: int = 8, limit: int = 2000) -> str:
 def find_benchload() -> Path:
     """Return the path of benchload; raise Unavailable if it is not built.
 
-    ``./bench`` builds it next to the Python environment, where programs that start that Python themselves find it.
+    An installed package has it. ``./bench`` builds it next to the Python environment, where programs that start that
+    Python themselves find it.
     """
-    beside = Path(sys.prefix).parent / "bin" / "benchload"
-    found = os.environ.get("BENCHBOOK_BENCHLOAD") or (
-        beside if beside.is_file() else shutil.which("benchload")
-    )
+    places = (Path(benchbook.__file__).parent / "bin", Path(sys.prefix).parent / "bin")
+    built = next((place / "benchload" for place in places if (place / "benchload").is_file()), None)
+    found = os.environ.get("BENCHBOOK_BENCHLOAD") or built or shutil.which("benchload")
     if found and Path(found).is_file():
         return Path(found)
     raise Unavailable(

@@ -83,3 +83,13 @@ def test_an_empty_folder_becomes_a_project(tmp_path: Path) -> None:
     assert bench(inside, "init", ".").returncode == 0
     assert inside.stat().st_ino == before
     assert (inside / "benchbook.toml").is_file()
+
+
+@pytest.mark.parametrize("words", [["test"], ["lint"], ["package"]])
+def test_what_develops_benchbook_needs_a_clone(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "experiments").mkdir()
+    monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
+    assert run(words) == 2
+    assert f"Run it in a clone: ./bench {words[0]}" in capsys.readouterr().err
