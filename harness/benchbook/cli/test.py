@@ -79,6 +79,13 @@ def _passes(every: list[str]) -> list[list[str]]:
     serial = SERIAL if every else SERIAL[:1]
     parallel = ["-n", "auto", "--dist", "loadfile"] if importlib.util.find_spec("xdist") else []
     return [
-        ["-q", *parallel, "tests", "../experiments", *(f"--ignore={folder}" for folder in SERIAL)],
+        [
+            "-q",
+            *parallel,
+            "tests",
+            "../experiments",
+            "../projects",
+            *(f"--ignore={folder}" for folder in SERIAL),
+        ],
         ["-q", *serial],
     ]

@@ -45,17 +45,17 @@ def calls(checkout: Path) -> list[str]:
 def test_lint_fixes_first_and_then_checks(checkout: Path) -> None:
     assert run(["lint"]) == 0
     fixes = [
-        "python -m ruff check --fix --exit-zero --quiet . ../experiments",
-        "python -m ruff format . ../experiments",
+        "python -m ruff check --fix --exit-zero --quiet . ../experiments ../projects",
+        "python -m ruff format . ../experiments ../projects",
         "gofmt -w harness/benchload experiments",
     ]
     done = calls(checkout)
     assert done[:3] == fixes
     assert done[3:] == [
-        "python -m ruff check . ../experiments",
-        "python -m ruff format --check . ../experiments",
+        "python -m ruff check . ../experiments ../projects",
+        "python -m ruff format --check . ../experiments ../projects",
         "python -m mypy",
-        "python -m mypy -p mine --exclude /tests/",
+        "python -m mypy -p experiments_mine_ --exclude /tests/",
         "lint-imports --no-cache",
         "gofmt -l harness/benchload experiments",
         *2 * ["go vet ./...", "go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 ./..."],
