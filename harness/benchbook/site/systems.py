@@ -7,6 +7,7 @@ from typing import Any
 from benchbook.analyse import quantity
 from benchbook.analyse.rules import DURABILITY
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.toml import Model
 from benchbook.report.table import Code, Table
 
 
@@ -21,7 +22,7 @@ def pins() -> Table:
             [
                 one.title,
                 version,
-                "embedded" if one.embedded else "server",
+                "embedded" if one.embedded else "command" if one.source.command else "server",
                 "; ".join(_sources(one)),
                 one.license or "not stated",
             ]
@@ -74,7 +75,7 @@ def _sources(system: Any) -> list[str]:
     """Return the text of each source, with its main field."""
     found = []
     for way, held in system.source:
-        if held is None:
+        if not isinstance(held, Model):  # none, or the command of a program that is found on PATH
             continue
         fields = held.model_dump()
         what = (
