@@ -37,7 +37,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 WITHOUT_REPORT = """
 import sys, types
-def report(results, run_id, reports):
+def report(results, run_id):
     return results / "runs" / run_id
 sys.modules["benchbook.report.render"] = types.SimpleNamespace(report=report)
 from benchbook.__main__ import main
