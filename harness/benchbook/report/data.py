@@ -15,6 +15,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.record.folder import write_whole
 from benchbook.record.tables import BY_NAME
+from benchbook.report import links
 from benchbook.report.table import Markdown, escape_html, missing
 
 PAGE_VARIABLE = "BENCHBOOK_DATA_PAGE"
@@ -55,6 +56,11 @@ def link() -> Markdown:
     return Markdown(
         f"[All data of this run]({Path(page).name}): numbers as CSV and Parquet, telemetry, trials, environment, and "
         "the rules of measurement."
+        + (
+            f" [Each trial]({links.page_address()}) has its own part of a page."
+            if links.page_address()
+            else ""
+        )
     )
 
 

@@ -62,6 +62,9 @@ PRINT_INK = "#222222"
 """Replacement of ``currentColor`` outside the page, as in a PDF."""
 
 
+LINK = re.compile(r"</?a\b[^>]*>")
+
+
 @dataclass(frozen=True)
 class Figure:
     """A chart with its title, its alternative text and its table.
@@ -99,6 +102,7 @@ class Figure:
         import vl_convert
 
         drawn = vl_convert.vegalite_to_svg({**_visible(self.spec), "width": self.width})
+        drawn = LINK.sub("", drawn)  # nothing inside a hidden drawing may be focused
         drawn = re.sub(r'(id="|url\(#)(?=[A-Za-z]+\d+)', rf"\g<1>{self.name}-", drawn)
         return re.sub(
             r'<svg ([^>]*?) width="[\d.]+" height="[\d.]+"', r'<svg \1 aria-hidden="true"', drawn, count=1

@@ -10,8 +10,8 @@ from benchbook.analyse.run import Run
 from benchbook.declare.checkout import root
 from benchbook.record import ledger
 from benchbook.record.ledger import Earlier, Entry, Withdrawal
-from benchbook.report import claim, opening
-from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
+from benchbook.report import claim, links, opening
+from benchbook.report.table import Block, Details, Link, Table, escape_html, escape_markdown
 
 HERE = "this page"
 NOT_RUN = "not run"
@@ -77,9 +77,9 @@ def _verdicts(one: Finding) -> list[str]:
 
 def _table(run: Run, held: list[Entry], found: Machines) -> Table:
     """Return a row for each run, the latest first: when, where, how many trials, and how its verdicts agree."""
-    rows = [
+    rows: list[list[str | Link]] = [
         [
-            one.export.run_id,
+            Link(one.export.run_id, links.of_run(one.export.run_id)),
             one.created_at[:10],
             name,
             one.export.profile,

@@ -185,7 +185,18 @@ class Code:
         return self.text
 
 
-Entry = str | Code
+@dataclass(frozen=True)
+class Link:
+    """A table cell that leads elsewhere; only text if the address is empty."""
+
+    text: str
+    address: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Entry = str | Code | Link
 
 
 @dataclass(frozen=True)
@@ -229,6 +240,8 @@ class Table:
         for column, cell in zip(self.columns, row, strict=True):
             text = escape_html(cell)
             text = f"<code>{text}</code>" if isinstance(cell, Code) and cell.text else text
+            if isinstance(cell, Link) and cell.address:
+                text = f'<a href="{escape_html(cell.address)}">{text}</a>'
             name = f' data-column="{escape_html(column)}"' if self.stacked else ""
             parts.append(f"<td{self._align(column)}{name}>{text}</td>")
         return "".join(parts)

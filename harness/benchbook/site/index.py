@@ -137,16 +137,16 @@ def title(comparisons: int) -> str:
     return f"{number} published comparison{'s' if comparisons > 1 else ''}, rerun: what still holds?"
 
 
-def navigation(page: str) -> str:
-    """Return the navigation of a page, in which the current page is marked."""
+def navigation(page: str, above: str = "") -> str:
+    """Return the navigation of a page, in which the current page is marked; ``above`` leads to the site's folder."""
     shown = _fixed(root())
     links = [
-        f'<a href="{name}.html"{_current(name, page)}>{escape_html(text)}</a>'
+        f'<a href="{above}{name}.html"{_current(name, page)}>{escape_html(text)}</a>'
         for name, text in FIXED
         if name in shown
     ]
     return (
-        '<nav class="bb-site" aria-label="Site"><a class="bb-home" href="index.html">Benchbook</a>'
+        f'<nav class="bb-site" aria-label="Site"><a class="bb-home" href="{above}index.html">Benchbook</a>'
         f"<span>{''.join(links)}</span></nav>"
     )
 

@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
+from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
 from benchbook.declare import checkout
 from benchbook.errors import RequestError, command, unknown
 from benchbook.host import temporary
 from benchbook.record import manifest
 from benchbook.record.folder import cannot_write
 from benchbook.record.manifest import Export
-from benchbook.report import colophon, data, notebook, page, render
+from benchbook.report import colophon, data, links, notebook, page, render, trials
 from benchbook.report.colophon import Colophon
 from benchbook.report.notebook import Work
 from benchbook.site import index, keys, place, published
@@ -68,6 +68,7 @@ def site(root: Path, output: Path, note: Callable[[str], None] = lambda _: None,
             if len(stale) < len(pages):
                 note(f"unchanged: {len(pages) - len(stale)} of {len(pages)} pages")
             _render(root, pages, stale, results, beside, program, note)
+            made_of |= _write_trials(pages, found, results, beside, output, made_of)
             _write_script(output, beside, fresh=len(stale) == len(pages))
         place.put(beside, output, made_of)
     except OSError as error:
@@ -119,6 +120,37 @@ def _kept(earlier: Path, output: Path, one: Page, key: str) -> bool:
     return True
 
 
+def _write_trials(
+    pages: list[Page],
+    found: list[Export],
+    results: Path,
+    output: Path,
+    earlier: Path,
+    made_of: dict[str, str],
+) -> dict[str, str]:
+    """Write the page of the trials of each run of an experiment with pages; return their keys.
+
+    The key is that of the experiment's own page, which is made of every run of the experiment.
+    """
+    (output / links.FOLDER).mkdir()
+    shown = {one.experiment for one in pages if one.experiment}
+    known, made = place.read(earlier).pages, {}
+    for one in (one for one in found if one.experiment in shown):
+        name = f"{links.FOLDER}/{one.run_id}"
+        made[name] = made_of[one.experiment]
+        file = f"{name}.html"
+        if known.get(name) == made[name] and (earlier / file).is_file():
+            shutil.copyfile(earlier / file, output / file)
+            continue
+        about = colophon.of_run(results, one.run_id)
+        about = replace(about, report=f"../{one.experiment}.html")
+        files = output / DATA / one.experiment / one.run_id
+        navigation = index.navigation(one.experiment, "../")
+        text = trials.render(Run(results, one.run_id), files, output / links.FOLDER, navigation, about)
+        (output / file).write_text(text, encoding="utf-8")
+    return made
+
+
 def _write_script(earlier: Path, output: Path, *, fresh: bool) -> None:
     """Write the code for charts, which takes a second to make; keep that of the earlier site if a page was kept."""
     if not fresh and (earlier / SCRIPT).is_file():
@@ -137,6 +169,7 @@ def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str,
     if one.run_id is None:
         return found
     files = output / DATA / one.experiment / one.run_id
+    found[links.VARIABLE] = f"{links.FOLDER}/{one.run_id}.html"
     return found | data.environment(output / index.data_page(one.experiment), files / NUMBERS, files)
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from benchbook.report import links
 from tests.browser import chromium
 from tests.site import checkout as making
 
@@ -86,6 +87,39 @@ def test_opened_as_a_file_its_charts_are_drawn_too(pages: Path, name: str):
     charts = document.count('<figure class="bb-figure')
     assert charts
     assert document.count('<figure class="bb-figure is-live"') == charts
+
+
+TRIAL = '<h2 tabindex="-1">Trial '
+
+
+def test_a_dot_leads_to_the_page_of_its_trial(pages: Path):
+    click = """<script>addEventListener("load", () => {
+      const look = () => {
+        const dots = [...document.querySelectorAll(".is-live .bb-live .mark-symbol path")];
+        const dot = dots.find((one) => one.__data__?.href);
+        if (!dot) return setTimeout(look, 100);
+        dot.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+      };
+      look();
+    });</script>"""
+    page = (pages / "quickstart.html").read_text(encoding="utf-8")
+    (pages / "clicked.html").write_text(page.replace("</body>", f"{click}</body>"), encoding="utf-8")
+    document, log = chromium.dump((pages / "clicked.html").as_uri(), 1400)
+    assert "CONSOLE" not in log
+    assert TRIAL in document
+    assert "<dt>Setup</dt>" in document
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_page_of_a_trial(pages: Path, address: str, width: int):
+    [path] = (pages / links.FOLDER).glob("*.html")
+    place = f"{address}/{links.FOLDER}/{path.name}"
+    is_sound(chromium.visit(place, width), address, width)
+    document, _ = chromium.dump(f"{path.as_uri()}#trial-0000", width)
+    assert f"{TRIAL}0000</h2>" in document
+    assert "checks passed</summary>" in document
+    assert '<path d="M' in document
+    assert f"WHERE trial_id = '{path.stem}/0000'" in document
 
 
 def test_the_probe_sees_what_it_looks_for(tmp_path: Path):

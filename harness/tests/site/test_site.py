@@ -13,6 +13,7 @@ import pytest
 from benchbook.cli.app import run
 from benchbook.declare.catalogue import root
 from benchbook.errors import RequestError
+from benchbook.report import links
 from benchbook.site import index, place, render
 from tests.report.parsed import Page
 from tests.site import checkout as making
@@ -32,7 +33,9 @@ def digests(folder: Path) -> dict[str, str]:
 
 def test_it_has_every_page(site: Path):
     names = {path.name for path in site.iterdir()}
-    assert names == {place.MARK, place.SCRIPT, place.DATA, *(f"{name}.html" for name in PAGES)}
+    assert names == {place.MARK, place.SCRIPT, place.DATA, links.FOLDER, *(f"{name}.html" for name in PAGES)}
+    runs = {path.name for path in (site / place.DATA).glob("*/*")}
+    assert {path.stem for path in (site / links.FOLDER).iterdir()} == runs
 
 
 def test_rendered_twice_it_has_the_same_bytes(
@@ -59,8 +62,34 @@ def test_links_lead_to_pages_and_nothing_is_fetched(site: Path, name: str):
     assert {link[1:] for link in links if link.startswith("#")} <= set(names)
 
 
+def test_the_page_of_trials_links_files_and_pages_that_exist(site: Path):
+    [path] = (site / links.FOLDER).glob("*.html")
+    page = Page.read(path)
+    assert page.resources() == []
+    inside = [
+        found["href"] for tag, found in page.tags if tag == "a" and not found["href"].startswith("https://")
+    ]
+    assert {"../index.html", "../quickstart.html"} <= set(inside)
+    names = {found["id"] for _, found in page.tags if found.get("id")}
+    for link in inside:
+        file, _, name = link.partition("#")
+        assert (path.parent / file).is_file() if file else name in names, link
+    assert path.stat().st_size < 600_000
+
+
+def test_a_trial_is_linked_from_the_data_page_and_exists(site: Path):
+    page = Page.read(site / "quickstart-data.html")
+    found = [
+        one["href"] for tag, one in page.tags if tag == "a" and one["href"].startswith(f"{links.FOLDER}/")
+    ]
+    assert found
+    for link in found:
+        file, _, name = link.partition("#")
+        assert f'<tr id="{name}">' in (site / file).read_text()
+
+
 def test_no_page_names_the_machine_that_rendered_it(site: Path, checkout: Path):
-    for path in site.glob("*.html"):
+    for path in site.rglob("*.html"):
         markup = path.read_text(encoding="utf-8")
         for private in (str(checkout), str(site), str(making.ROOT), "benchbook-site-"):
             assert private not in markup, path.name

@@ -11,7 +11,7 @@ from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
-from benchbook.report import figure, theme
+from benchbook.report import figure, links, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import lead, marks, strip
 from benchbook.report.conclusion import refused
@@ -207,7 +207,13 @@ def _queries_draw(found: list[Estimate], metric: str) -> tuple[Any, str, str]:
     systems = [next(e.cell.system for e in found if e.cell.label == label) for label in labels]
     phases = list(dict.fromkeys(estimate.phase for estimate in found))
     points: list[dict[str, Any]] = [
-        {"type": e.phase, "cell": e.cell.label, "value": point.value / divisor, "block": point.block + 1}
+        {
+            "type": e.phase,
+            "cell": e.cell.label,
+            "value": point.value / divisor,
+            "block": point.block + 1,
+            "trial": links.anchor(point.trial_id),
+        }
         for e in measured
         for point in figure.evenly(e.points)
     ]

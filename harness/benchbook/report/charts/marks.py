@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
+
+from benchbook.report import links
 
 Rows = list[dict[str, Any]]
 
@@ -25,8 +28,8 @@ def rows(
     """Return the layers.
 
     ``means`` have value, low, high, text and perhaps brief, which dashes the interval of a phase under a second;
-    ``points`` have value and block. Both have the fields of the channels: ``offset`` separates the rows of one label,
-    ``spread`` the points of one row. ``names`` are tooltips of both.
+    ``points`` have value and block, and perhaps trial, to whose page they lead. Both have the fields of the channels:
+    ``offset`` separates the rows of one label, ``spread`` the points of one row. ``names`` are tooltips of both.
     """  # fmt: skip
     import altair as alt
 
@@ -44,16 +47,29 @@ def rows(
             .encode(y=y, x=low, x2="high:Q", color=paint, **beside)
             for held, style in bands if held
         ),
-        alt.Chart(alt.InlineData(values=points))
-        .mark_point(filled=False, strokeWidth=1.5, size=45)
-        .encode(
-            y=y, x=x, color=paint, shape=shape, **apart,
-            tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("value:Q", format=".3~g")],
+        linked(
+            alt.Chart(alt.InlineData(values=points))
+            .mark_point(filled=False, strokeWidth=1.5, size=45)
+            .encode(
+                y=y, x=x, color=paint, shape=shape, **apart,
+                tooltip=[*names, alt.Tooltip("block:O"), alt.Tooltip("value:Q", format=".3~g")],
+            ),
+            points,
         ),
         alt.Chart(alt.InlineData(values=means))
         .mark_tick(thickness=2.5, size=tick, opacity=1)
         .encode(y=y, x=x, color=paint, **beside, tooltip=[*names, alt.Tooltip("text:N", title="typical (95 % CI)")]),
     ]  # fmt: skip
+
+
+def linked(points: Any, held: Rows) -> Any:
+    """Return a chart of points that lead to the page of their ``trial``; the chart itself if the page has no link."""
+    where = links.page_address()
+    if not where or not all(row.get("trial") for row in held):
+        return points
+    made = points.transform_calculate(href=f"{json.dumps(where + '#')} + datum.trial").encode(href="href:N")
+    made.mark.cursor = "pointer"
+    return made
 
 
 def one(scale: Any, axis: Any) -> Any:

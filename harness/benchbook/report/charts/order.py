@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from benchbook.analyse import quantity
-from benchbook.analyse.comparison import Estimate, estimates
+from benchbook.analyse.comparison import Estimate, Point, estimates
 from benchbook.analyse.interval import Interval, mean_log
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import figure, theme
+from benchbook.report import figure, links, theme
+from benchbook.report.charts import marks
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown, Table, missing
 
@@ -27,7 +28,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
         estimate for estimate in estimates(run, name, metric) if estimate.value and len(estimate.points) > 1
     ]
     points = [
-        (estimate, point.position, point.value / estimate.value, point.block)
+        (estimate, point.position, point.value / estimate.value, point)
         for estimate in found
         for point in estimate.points
         if estimate.value and point.value > 0
@@ -56,7 +57,7 @@ def chart(run: Run, metric: str = "rows_per_second", phase: str | None = None) -
 
 
 Means = dict[int, Interval]
-Points = list[tuple[Estimate, int, float, int]]
+Points = list[tuple[Estimate, int, float, Point]]
 
 
 def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
@@ -65,8 +66,14 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
     labels = [estimate.cell.label for estimate in found]
     systems = [estimate.cell.system for estimate in found]
     rows = [
-        {"cell": estimate.cell.label, "position": position + 1, "percent": _points(ratio), "block": block + 1}
-        for estimate, position, ratio, block in figure.evenly(points, figure.POINTS * len(found))
+        {
+            "cell": estimate.cell.label,
+            "position": position + 1,
+            "percent": _points(ratio),
+            "block": point.block + 1,
+            "trial": links.anchor(point.trial_id),
+        }
+        for estimate, position, ratio, point in figure.evenly(points, figure.POINTS * len(found))
     ]
     bars = [
         {
@@ -90,14 +97,17 @@ def _draw(found: list[Estimate], points: Points, means: Means) -> Any:
         .mark_rule(strokeWidth=9, opacity=0.18, strokeCap="round")
         .encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q"),
         zero.encode(y=alt.Y("zero:Q", title=title)),
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_point(filled=False, strokeWidth=1.6)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=legend),
-            shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=legend),
-            tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), difference],
+        marks.linked(
+            alt.Chart(alt.InlineData(values=rows))
+            .mark_point(filled=False, strokeWidth=1.6)
+            .encode(
+                x=x,
+                y=y,
+                color=alt.Color("cell:N", scale=theme.colours(systems, labels), legend=legend),
+                shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=legend),
+                tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O"), difference],
+            ),
+            rows,
         ),
         alt.Chart(alt.InlineData(values=bars))
         .mark_tick(thickness=2, size=26, color="currentColor")

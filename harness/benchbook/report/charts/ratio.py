@@ -8,7 +8,7 @@ from benchbook.analyse import comparison, quantity
 from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
-from benchbook.report import figure, reasons, theme
+from benchbook.report import figure, links, reasons, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
@@ -91,8 +91,15 @@ def _ratio_draw(found: list[Versus], base: str) -> Any:
     systems = [next(one.cell.system for one in found if one.cell.label == name) for name in labels]
     order = list(dict.fromkeys(short(one) for one in found))
     points: list[dict[str, Any]] = [
-        {"row": short(one), "cell": one.cell.label, "value": ratio, "block": block + 1}
+        {
+            "row": short(one),
+            "cell": one.cell.label,
+            "value": ratio,
+            "block": block + 1,
+            "trial": trials.get(block),
+        }
         for one in found
+        for trials in [{point.block: links.anchor(point.trial_id) for point in one.above.points}]
         for block, ratio in figure.evenly(one.points)
     ]
     means: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ from benchbook.analyse.comparison import Estimate, estimates
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
-from benchbook.report import claim, figure, theme
+from benchbook.report import claim, figure, links, theme
 from benchbook.report import theme as axes
 from benchbook.report.charts import lead, marks
 from benchbook.report.conclusion import refused
@@ -94,6 +94,7 @@ def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -
             "cell": estimate.cell.label,
             "value": point.value / divisor,
             "block": point.block + 1,
+            "trial": links.anchor(point.trial_id),
         }
         for estimate in found
         for point in figure.evenly(estimate.points)

@@ -111,7 +111,7 @@ def samples(run: Run, panel: Panel) -> Samples:
         inside = np.array([run.embedded(cell.system) for cell in run.cells], dtype=bool)
         found = found.at(~inside[run.places.cells[found.places]])
     if panel.cumulative:
-        found = rates(found, _cores(run) if panel.unit == "cores" else None)
+        found = rates(found, cores(run) if panel.unit == "cores" else None)
     counts = np.bincount(found.places, minlength=len(run.places.ids))
     return found.at(counts[found.places] > 1)
 
@@ -192,7 +192,7 @@ def _rates(
     return Samples(counted.places[begins[row]], seconds[row, at], gained[row, at] / lengths[row, at])
 
 
-def _cores(run: Run) -> float | None:
+def cores(run: Run) -> float | None:
     """Return the number of cores of the machine; None if the run does not record it."""
     cpu = run.facts("host").get("cpu")
     found = cpu.get("logical_cores") if isinstance(cpu, dict) else None
@@ -356,14 +356,15 @@ Summary = list[tuple[str, int, int, str, str]]
 def _summary(found: dict[Cell, Samples], panel: Panel) -> Summary:
     return [
         (
-            cell.label, len(own.begins()), len(own.places), _text(own.mean(), panel),
-            _text(float(own.values.max()), panel),
+            cell.label, len(own.begins()), len(own.places), text(own.mean(), panel),
+            text(float(own.values.max()), panel),
         )
         for cell, own in found.items()
     ]  # fmt: skip
 
 
-def _text(value: float, panel: Panel) -> str:
+def text(value: float, panel: Panel) -> str:
+    """Return a value of a panel with its unit."""
     if panel.unit == "share":
         return quantity.percent(value)
     return quantity.text(value, "1", "cores") if panel.unit == "cores" else quantity.text(value, panel.unit)

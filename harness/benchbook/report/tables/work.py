@@ -12,8 +12,8 @@ from benchbook.analyse.answers import Disagreement
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
-from benchbook.report import answer
-from benchbook.report.table import Block, Details, Markdown, Table, escape_markdown, missing
+from benchbook.report import answer, links
+from benchbook.report.table import Block, Details, Entry, Link, Markdown, Table, escape_markdown, missing
 
 MOST = 30
 """Most failed checks in the table."""
@@ -327,9 +327,10 @@ def gaps_table(run: Run) -> Table | Markdown:
     )
 
 
-def _row(run: Run, one: Cell, held: list[dict[str, Any]], status: str, reason: str) -> list[str]:
+def _row(run: Run, one: Cell, held: list[dict[str, Any]], status: str, reason: str) -> list[Entry]:
     if len(held) == 1:
-        return [held[0]["trial_id"].rpartition("/")[2], one.label, str(held[0]["block"] + 1), status, reason]
+        number = Link(held[0]["trial_id"].rpartition("/")[2], links.address(held[0]["trial_id"]))
+        return [number, one.label, str(held[0]["block"] + 1), status, reason]
     blocks = sorted({int(row["block"]) + 1 for row in held})
     shown = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else str(blocks[0])
     return [f"{len(held)} trials", run.title(one.system), shown, status, reason]
@@ -346,9 +347,9 @@ def trials_table(run: Run) -> Details | Markdown:
     if not trials:
         return missing("The list of trials", "the run has no trials")
     labels = {one.name: one.label for one in labelled(run)}
-    rows = [
+    rows: list[list[Entry]] = [
         [
-            row["trial_id"].rpartition("/")[2],
+            Link(row["trial_id"].rpartition("/")[2], links.address(row["trial_id"])),
             str(row["block"] + 1),
             str(row["position"] + 1),
             labels[row["cell"]],
