@@ -23,5 +23,10 @@
     legacyPackages = output "legacyPackages";
     devShells = output "devShells";
     formatter = output "formatter";
+    # `nix flake init -t` makes the project that `benchbook init` makes.
+    templates.default = {
+      path = ./harness/benchbook/cli/starter;
+      description = "A project of Benchbook: experiments, systems and data of your own";
+    };
   };
 }

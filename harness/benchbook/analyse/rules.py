@@ -29,6 +29,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.checkout import layers
 from benchbook.errors import RequestError
 from benchbook.host.texts import number
+from benchbook.record.rerun import of_declarations
 
 Mark = Literal["kept", "partly", "not kept", "not recorded", "not applicable"]
 
@@ -214,7 +215,8 @@ def provenance(run: Run) -> Finding:
     facts = run.facts("provenance")
     if run.mixed:
         return _found("not kept", "mixed", text=run.mixed)
-    revision, changed = facts.get("git_revision"), bool(facts.get("git_dirty"))
+    stated = of_declarations(facts)
+    revision, changed = stated.get("git_revision"), bool(stated.get("git_dirty"))
     if not revision:
         return _found("partly", "revision-unknown")
     return _found("partly" if changed else "kept", "revision", revision=str(revision), changed=changed)

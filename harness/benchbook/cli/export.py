@@ -92,10 +92,11 @@ def command(
 def _doubts(results: Path, run_id: str) -> list[str]:
     """Return why readers of a published run could not rerun it, or should not rely on it."""
     from benchbook.analyse.run import Run
+    from benchbook.record.rerun import of_declarations
 
     run = Run(results, run_id)
     found = []
-    if run.facts("provenance").get("git_dirty"):
+    if of_declarations(run.facts("provenance")).get("git_dirty"):
         found.append("the code of this run had uncommitted changes, so nobody else can rerun it")
     if run.profile == "smoke":
         found.append("profile smoke checks that everything works; its trials are too short to rely on")

@@ -88,8 +88,7 @@ def rerun(
     Raises RequestError if ``run.json`` lacks a key, or if the revision is unknown or not in a checkout.
     """
     require_whole(run)
-    project = run["provenance"].get("project")
-    provenance = project if isinstance(project, dict) else run["provenance"]
+    provenance = of_declarations(run["provenance"])
     revision = provenance.get("git_revision")
     if not revision:
         raise RequestError(
@@ -111,8 +110,8 @@ def rerun(
         )
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
-    if provenance is project:
-        return _of_project(str(project.get("name")), revision, typed, dirty)
+    if provenance is not run["provenance"]:
+        return _of_project(str(provenance.get("name")), revision, typed, dirty)
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
     if nix and flake:
         in_a_clone = f"git checkout --detach {revision} && ./bench {typed}"
@@ -127,6 +126,12 @@ def rerun(
         source = _at(f"git+file://{quote(str(checkout))}", revision, does)
         return Rerun([*_nix(nix), *source, *asked], True, revision, dirty, by_hand)
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
+
+
+def of_declarations(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Return what states the revision of a run's declarations: the facts of its project, or else those of Benchbook."""
+    project = provenance.get("project")
+    return project if isinstance(project, dict) else provenance
 
 
 def _of_project(name: str, revision: str, typed: str, dirty: bool) -> Rerun:

@@ -450,3 +450,41 @@ def test_control_characters_are_not_printed(clean: Path, capsys: pytest.CaptureF
     told = capsys.readouterr()
     assert "argv has control characters" in told.err
     assert "\x1b" not in told.err + told.out
+
+
+def of_project(results: Path, name: str = "mine") -> None:
+    facts = {"name": name, "git_revision": REVISION, "git_dirty": False, "git_detail": ""}
+    resealed(
+        changed(
+            results,
+            provenance={"project": facts, "source_digest": "x", "plugins": {"systems/a.py": "sha256:0"}},
+        )
+    )
+
+
+def test_a_run_of_a_project_is_repeated_at_the_revision_of_the_project(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_project(results)
+    monkeypatch.setattr("benchbook.record.rerun._checkout", lambda _: tmp_path / "mine")
+    assert rerun(results) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(
+        f"git -C {tmp_path}/mine worktree add --detach ../mine-{REVISION[:12]} {REVISION} && "
+    )
+    assert (
+        f"BENCHBOOK_PROJECT={tmp_path}/mine-{REVISION[:12]} bench run quickstart --order-seed 7" in told.out
+    )
+    assert "bench: another Benchbook made this run" in told.err
+    assert "bench: these plug-ins have changed since this run: systems/a.py\n" in told.err
+    assert "it repeats a run of a project, so the command was not executed" in told.err
+
+
+def test_the_name_of_a_project_is_no_part_of_a_command_unless_it_is_a_name(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_project(results, "x; touch evil")
+    assert rerun(results) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "which is not a name" in told.err

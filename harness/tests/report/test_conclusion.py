@@ -297,6 +297,20 @@ def test_the_commands_repeat_the_run(plain):
     assert "…" not in words
 
 
+def test_the_commands_of_a_project_name_its_own_revision(plain, monkeypatch):
+    project = {"name": "mine", "git_revision": "a" * 40, "git_dirty": True, "git_detail": ""}
+    facts = {**plain.facts("provenance"), "project": project, "git_revision": "b" * 40}
+    monkeypatch.setattr(type(plain), "facts", lambda self, topic: facts if topic == "provenance" else {})
+    words = verdicts.rerun_commands(plain).markdown
+    assert f"benchbook rerun {plain.run_id}" in words
+    assert "Or without `rerun`, in a clone of the project mine:" in words
+    assert f"git checkout {'a' * 40}\nbenchbook run quickstart --order-seed 1" in words
+    assert "b" * 40 not in words
+    assert "./bench" not in words
+    assert "uncommitted changes" in words
+    assert rules.provenance(plain).mark == "partly"
+
+
 def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
     given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
     monkeypatch.setitem(plain.info, "argv", given)

@@ -12,9 +12,9 @@ from benchbook.analyse import grade, quantity
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record import ledger, manifest
-from benchbook.record.rerun import made_by
+from benchbook.record.rerun import made_by, of_declarations
 from benchbook.report import claim, reasons
-from benchbook.report.table import Markdown, Table, escape_html, missing
+from benchbook.report.table import Markdown, Table, escape_html, escape_markdown, missing
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
@@ -128,25 +128,35 @@ def rerun_commands(run: Run) -> Markdown:
     info = run.info
     published = _rerun_published(run)
     name = published or run.run_id
-    again = f"./bench rerun {shlex.quote(name)}"
-    nix = f"nix run .#benchbook -- rerun {shlex.quote(name)}"
+    facts = run.facts("provenance")
+    stated = of_declarations(facts)
+    project = stated.get("name") if stated is not facts else None
+    start = "benchbook" if project else "./bench"
+    again = [f"{start} rerun {shlex.quote(name)}"]
+    again += [] if project else [f"nix run .#benchbook -- rerun {shlex.quote(name)}"]
     does, given = made_by(json.loads(info["argv"] or "[]"))
     options = shlex.join([info["experiment"]] if given is None else given)
     seed = "" if "--order-seed" in options else f" --order-seed {info['order_seed']}"
-    revision = f"git checkout {info['git_revision']}\n" if info["git_revision"] else ""
-    where = "In a clone of Benchbook" if published else "If you have the results folder of this run"
+    revision = f"git checkout {stated.get('git_revision')}\n" if stated.get("git_revision") else ""
+    clone = (
+        f"In a clone of the project {escape_markdown(str(project))}" if project else "In a clone of Benchbook"
+    )
+    where = clone if published else "If you have the results folder of this run"
     parts = [
         f"{where}, this command prints the one that repeats the trials of this run in the same order:",
-        f"<pre><code>{escape_html(again)}\n{escape_html(nix)}</code></pre>",
-        "Or without `rerun`, in a clone of Benchbook:",
-        f"<pre><code>{escape_html(revision)}{escape_html(f'./bench {does} {options}{seed}')}</code></pre>",
+        f"<pre><code>{escape_html(chr(10).join(again))}</code></pre>",
+        f"Or without `rerun`, {clone[0].lower()}{clone[1:]}:",
+        f"<pre><code>{escape_html(revision)}{escape_html(f'{start} {does} {options}{seed}')}</code></pre>",
     ]
     if "…/" in options:
         parts.append(
             "Replace … by a folder on your machine. `rerun` replaces such a program by the image or package of the "
             "same version, or names what to provide."
         )
-    if info["git_dirty"]:
+    if project:
+        made_with = f"version {facts.get('benchbook_version')}, source digest {facts.get('source_digest')}"
+        parts.append(f"The run was made with Benchbook, {escape_markdown(made_with)}.")
+    if stated.get("git_dirty"):
         parts.append(
             "The checkout had uncommitted changes, so its revision differs from the program that ran."
         )
