@@ -15,10 +15,10 @@ from benchbook.process.http import ANSWER_SECONDS, hang_up
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.process.wait import within
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.quoting import in_quotes
 from benchbook.systems.server import DatabaseServer, Layout, count_tables, settings_text
+from benchbook.systems.sql_client import Questions, SqlClient
 
 FILE = "my.cnf"
 
@@ -30,6 +30,7 @@ class MySQL(DatabaseServer):
     """One MySQL in one trial."""
 
     target = "mysql"
+    dialect = "mysql"
     users = ("mysql",)
     scheme = "mysql"
     url_schemes = ("mysql",)
@@ -40,6 +41,8 @@ class MySQL(DatabaseServer):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._connection: Any = None
+        self._questions: list[Questions] = []
+        """The worker of each client."""
         user = None if place.program.isolated else ordinary_user(*self.users)
         self._user = user if user is not None and user.setpriv else None
         """The account to which the server changes if the harness is root."""
@@ -148,7 +151,13 @@ class MySQL(DatabaseServer):
         return count_tables(self.sql, tables, "`", database)
 
     def settle(self) -> None:
-        """Make InnoDB write every changed page, and wait until none is left; purge has then run too."""
+        """Make InnoDB write every changed page, and wait until none is left; purge has then run too.
+
+        Tables from a file are analysed before.
+        """
+        for one in self._questions:
+            if one.worker:
+                one.ask("settle")
         names = ("innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm")
         before = {name: self.sql(f"SELECT @@GLOBAL.{name}")[0][0] for name in names}
         for name in reversed(names):
@@ -177,10 +186,14 @@ class MySQL(DatabaseServer):
         return {"data": data, "wal": redo, "system": allocated(whole) - data - redo}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        return BenchloadClient(benchload, **self.client_options(database, log))
+        questions = Questions(self.place, "MySQL", "mysql", lambda: self.url, database)
+        self._questions.append(questions)
+        return SqlClient(benchload, questions, **self.client_options(database, log))
 
     def stop(self) -> None:
-        """Stop the server and close the connection."""
+        """Close the workers' connections, stop the server and close the connection."""
+        for one in self._questions:
+            one.stop()
         super().stop()
         if self._connection is not None:
             with contextlib.suppress(Exception):

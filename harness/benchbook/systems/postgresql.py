@@ -17,22 +17,19 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from benchbook.declare.level import Setting
 from benchbook.errors import TrialFailed
-from benchbook.measure.measurement import Event
 from benchbook.process import secret
 from benchbook.process.ordinary_user import ordinary_user
 from benchbook.storage.driver import allocated
-from benchbook.systems.client import BenchloadClient
-from benchbook.systems.driver import Client, LoadRequest, Place, QueryRequest, TableCount
-from benchbook.systems.python_worker import PythonWorker, WorkerClient
+from benchbook.systems.driver import Client, Place, TableCount
 from benchbook.systems.server import DatabaseServer, Layout, check_settings, count_tables, settings_text
+from benchbook.systems.sql_client import Questions, SqlClient
 
 FILE = "benchbook.conf"
 """Appended to the ``postgresql.conf`` that initdb writes."""
@@ -88,52 +85,6 @@ class Psql:
             return self.place.call(command, QUERY_SECONDS, environment={"PGPASSWORD": self.password})
         except (OSError, subprocess.TimeoutExpired) as error:
             raise TrialFailed(f"psql could not query the server: {error}.") from error
-
-
-class Questions(PythonWorker):
-    """A worker in Python with a connection to one database, for sets of questions (``workers/questions.py``)."""
-
-    def __init__(self, server: PostgreSQL, database: str) -> None:
-        super().__init__(server.place, f"client-{database}", "PostgreSQL client")
-        self._server, self._database = server, database
-
-    def connect(self) -> None:
-        """Start the worker and connect, unless it is connected."""
-        if self.worker is None:
-            self.start()
-            password = self._server.client_environment()["PGPASSWORD"]
-            settings = {"database": self._database, "password": password}
-            self.ask("open", engine="postgresql", path=self._server.url, settings=settings)
-
-
-class PostgreSQLClient(BenchloadClient):
-    """benchload; for datasets whose questions are texts in SQL, a worker in Python."""
-
-    def __init__(self, benchload: Path, questions: Questions, **options: Any) -> None:
-        super().__init__(benchload, **options)
-        self._questions = questions
-        self._worker = WorkerClient(questions, benchload, shares_process=False)
-        self._asks_worker = False
-
-    def load(self, request: LoadRequest) -> Iterator[Event]:
-        self._asks_worker = request.dataset.by_worker
-        if not self._asks_worker:
-            return super().load(request)
-        self._questions.connect()
-        return self._worker.load(request)
-
-    def query(self, request: QueryRequest) -> Iterator[Event]:
-        if not self._asks_worker:
-            return super().query(request)
-        self._questions.connect()
-        return self._worker.query(request)
-
-    def processes(self) -> list[int]:
-        return [*super().processes(), *self._worker.processes()]
-
-    def cancel(self) -> None:
-        super().cancel()
-        self._worker.cancel()
 
 
 class PostgreSQL(DatabaseServer):
@@ -308,8 +259,15 @@ class PostgreSQL(DatabaseServer):
         return {"PGPASSWORD": self._password}
 
     def database_client(self, benchload: Path, database: str, log: Path) -> Client:
-        self._questions[database] = Questions(self, database)
-        return PostgreSQLClient(
+        self._questions[database] = Questions(
+            self.place,
+            "PostgreSQL",
+            "postgresql",
+            lambda: self.url,
+            database,
+            lambda: {"password": self._password},
+        )
+        return SqlClient(
             benchload,
             self._questions[database],
             **self.client_options(database, log),

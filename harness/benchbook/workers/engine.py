@@ -81,8 +81,8 @@ Found = list[Row] | Large
 """The rows of an answer, or a large one."""
 Reader = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 """Runs a statement with bound values and fetches all rows."""
-ENGINES = ("duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "postgresql")
-"""The last one is a server; its Python client acts as the engine."""
+ENGINES = ("duckdb", "sqlite", "files", "pandas", "polars", "datafusion", "chdb", "postgresql", "mysql")
+"""The last two are servers; a Python client acts as the engine."""
 
 
 @dataclass(frozen=True)

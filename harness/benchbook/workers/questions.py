@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchbook.workers.engine import Count, Engine, FailedError, Found, Large, Row, Specification
@@ -106,6 +107,10 @@ class QuestionEngine(Engine):
     """True if its tables have the declared key."""
     suffix: ClassVar[str] = ""
     """What follows the definition of a table."""
+    quote: ClassVar[str] = '"'
+    """Begin and end of a quoted name."""
+    types: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Type of a declared column → its name in this system, each after a space."""
 
     @abstractmethod
     def rows(self, text: str) -> Sequence[Sequence[Any]]:
@@ -114,6 +119,9 @@ class QuestionEngine(Engine):
     def create(self, table: str, schema: pa.Schema) -> None:  # noqa: ARG002 - the set declares the columns
         found = self._known(table, f"the table {table}")
         columns = f"{found.columns}, {found.key}" if self.keyed and found.key else found.columns
+        for stated, own in self.types.items():
+            columns = columns.replace(stated, own)
+        columns = columns.replace('"', self.quote)
         self.rows(f"CREATE TABLE IF NOT EXISTS {table} ({columns}){self.suffix}")
 
     def query(self, specification: Specification) -> Found:
@@ -132,7 +140,7 @@ class QuestionEngine(Engine):
         for table in self.tables():
             found = self._known(table, f"the table {table}")
             names = found.numbers
-            columns = [f'"{name}"' for name in names] if found.quotes else names
+            columns = [f"{self.quote}{name}{self.quote}" for name in names] if found.quotes else names
             wanted = ", ".join(["count(*)", *(f"count({name})" for name in columns)])
             number, *values = self.rows(f"SELECT {wanted} FROM {table}")[0]  # noqa: S608 - the name of our table
             counts[table] = Count(number, dict(zip(names, values, strict=True)))

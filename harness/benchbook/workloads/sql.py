@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
 
-DIALECTS = ("duckdb", "sqlite", "postgresql", "polars")
+DIALECTS = ("duckdb", "sqlite", "postgresql", "mysql", "polars")
 """Names of dialects in the names of files: ``q1.sqlite.sql``. A system's driver states its dialect."""
 PARAMETER = re.compile(r"\{\{ *([a-z_][a-z0-9_]*) *\}\}")
 LASTS = "2s"

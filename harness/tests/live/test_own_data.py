@@ -1,9 +1,8 @@
-"""A file and questions of one's own, on DuckDB, SQLite, and PostgreSQL if it is installed, without a line of code."""
+"""A file and questions of one's own, on DuckDB, SQLite and the servers that are installed, without a line of code."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -48,14 +47,13 @@ def available(name: str) -> bool:
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     need_benchload()
-    systems = ["duckdb", "sqlite", *(["postgresql-15"] if available("postgresql-15") else [])]
-    made = tmp_path / "root"
-    shutil.copytree(Catalogue().root / "systems", made / "systems")
-    shutil.copytree(Catalogue().root / "storage", made / "storage")
+    systems = ["duckdb", "sqlite", *filter(available, ("postgresql-15", "mariadb-10.11"))]
+    made = tmp_path / "project"
     for name in ("datasets", "experiments/trips/questions"):
         (made / name).mkdir(parents=True)
+    (made / "benchbook.toml").write_text('name = "own"\n')
     duckdb.execute(f"COPY ({TRIPS}) TO '{made}/datasets/trips.parquet'")
     (made / "datasets/trips.toml").write_text(
         'name = "trips"\ntitle = "Trips"\ndescription = "Trips."\nfloat_tolerance = 1e-6\n'
@@ -67,14 +65,15 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "q1.sql": "SELECT city, count(*), sum(fare), max(began) FROM trips GROUP BY city",
         "q2.sql": "SELECT strftime('%H', began) AS hour, count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
         "q2.postgresql.sql": "SELECT to_char(began, 'HH24'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+        "q2.mysql.sql": "SELECT date_format(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
         "q2.duckdb.sql": "SELECT strftime(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
     }.items():
         (experiment / "questions" / name).write_text(text)
-    monkeypatch.setenv("BENCHBOOK_ROOT", str(made))
+    monkeypatch.setenv("BENCHBOOK_PROJECT", str(made))
     return made
 
 
-def test_a_file_is_loaded_and_all_systems_give_the_same_answers(root: Path, open_folder: Path) -> None:
+def test_a_file_is_loaded_and_all_systems_give_the_same_answers(project: Path, open_folder: Path) -> None:
     results = open_folder / "results"
     done = bench("run", "trips", "--results", str(results), report=False)
     assert done.returncode == 0, done.stderr
@@ -90,7 +89,7 @@ def test_a_file_is_loaded_and_all_systems_give_the_same_answers(root: Path, open
     assert {row["query_type"] for row in answered} == {"q1", "q2"}
     phases = rows(results, "select distinct phase from measurements where metric = 'latency_p50'")
     assert {row["phase"] for row in phases} >= {"q1", "q2"}
-    (root / "datasets/trips.parquet").write_bytes(b"other")
+    (project / "datasets/trips.parquet").write_bytes(b"other")
     done = bench("plan", "trips", "--results", str(results))
     assert done.returncode == 2
     assert "cannot be read as parquet" in done.stderr

@@ -8,9 +8,10 @@ from benchbook.errors import TrialFailed
 from benchbook.process.ordinary_user import OrdinaryUser
 from benchbook.systems.client import BenchloadClient
 from benchbook.systems.driver import DatasetRequest, LoadRequest, QueryRequest, TableCount
-from benchbook.systems.postgresql import Questions, driver
+from benchbook.systems.postgresql import driver
 from benchbook.systems.python_worker import WorkerClient
 from benchbook.systems.server import Layout
+from benchbook.systems.sql_client import Questions
 
 DESCRIBED = "synchronous_commit\tuser\tWAL\nshared_buffers\tpostmaster\tMemory\n"
 POSTGRES = f"""
