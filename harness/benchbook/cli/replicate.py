@@ -36,6 +36,7 @@ def command(
     from benchbook.declare.catalogue import root
     from benchbook.site import replication
 
+    options.require_project("replicate", "reports/data")
     with tempfile.TemporaryDirectory(prefix="benchbook-replicate-") as scratch:
         cases = replication.cases(
             root(), Path(scratch), lambda text: print(text, file=sys.stderr, flush=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from benchbook.declare.checkout import PROJECT_VARIABLE, is_apart, root
 from benchbook.declare.names import is_name, shown
 from benchbook.errors import RequestError, command
 from benchbook.record.argv import parts, without
@@ -112,6 +113,12 @@ def rerun(
     dirty = bool(provenance.get("git_dirty"))
     if provenance is not run["provenance"]:
         return _of_project(str(provenance.get("name")), revision, typed, dirty)
+    if is_apart():
+        raise RequestError(
+            f"{run['run_id']} is a run of Benchbook itself, and the declarations of the project {root()} would take"
+            " part in its repetition.",
+            "Change to a folder outside of the project, and give the command there.",
+        )
     nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
     if nix and flake:
         in_a_clone = f"git checkout --detach {revision} && ./bench {typed}"
@@ -136,8 +143,6 @@ def of_declarations(provenance: dict[str, Any]) -> dict[str, Any]:
 
 def _of_project(name: str, revision: str, typed: str, dirty: bool) -> Rerun:
     """Return the command that repeats a run of a project at its revision, with the Benchbook that is here."""
-    from benchbook.declare.checkout import PROJECT_VARIABLE
-
     if not is_name(name):
         raise RequestError(
             f"The run.json names the project {shown(name)}, which is not a name.",
@@ -230,8 +235,6 @@ def _at(flake: str, revision: str, does: str) -> list[str]:
 
 def _checkout(revision: str) -> Path:
     """Return a Git checkout with the revision: that of the working directory, else that of the declarations."""
-    from benchbook.declare.catalogue import root
-
     for folder in (Path.cwd(), root()):
         top = _git(folder, "rev-parse", "--show-toplevel")
         if top and _has(Path(top), f"{revision}^{{commit}}"):

@@ -488,3 +488,14 @@ def test_the_name_of_a_project_is_no_part_of_a_command_unless_it_is_a_name(
     told = capsys.readouterr()
     assert told.out == ""
     assert "which is not a name" in told.err
+
+
+def test_a_run_of_benchbook_is_not_repeated_with_the_declarations_of_a_project(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "benchbook.toml").write_text('name = "mine"\n')
+    monkeypatch.setenv("BENCHBOOK_PROJECT", str(tmp_path))
+    assert rerun(clean) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"is a run of Benchbook itself, and the declarations of the project {tmp_path} would" in told.err
