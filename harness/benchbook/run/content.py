@@ -206,7 +206,8 @@ def _require_dialect(where: str, catalogue: Catalogue, options: Options, system:
     duration = getattr(options, "duration", None)
     if statements is None and duration:
         raise RequestError(
-            f'{where}duration = "{duration}", but no rows follow those of a file.', "Remove duration."
+            f'{where}duration = "{duration}", but no rows follow those of a file.',
+            'Remove duration, or keep a profile and --set from changing it: fixed = ["duration"] in the phase.',
         )
     if statements and not statements.keys() & {"", dialect}:
         name = getattr(options, "type", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 PART_BYTES = 1 << 20
+UNIT = 1 if sys.platform == "darwin" else 1024
+"""Bytes in the unit in which the kernel states a peak of memory."""
 
 
 def main() -> None:
@@ -31,7 +34,7 @@ def main() -> None:
     while number < 0 or timed < asked["runs"] or total < asked["seconds"]:
         aside("prepare", asked)
         one = ran(asked["command"], asked)
-        one["answer"] = answer(Path(asked["output"]), asked["compared"])
+        one["answer"] = apart(Path(asked["output"]), asked["compared"])
         emit("warmup" if number < 0 else "run", one)
         if one["code"] not in asked["exit_codes"] or one["timeout"]:
             return
@@ -68,10 +71,20 @@ def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "user_seconds": used.ru_utime,
         "system_seconds": used.ru_stime,
-        "memory_bytes": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+        "memory_bytes": used.ru_maxrss * UNIT,
+        "floor_bytes": own_peak(),
         "code": os.waitstatus_to_exitcode(status),
         "timeout": late.is_set(),
     }
+
+
+def own_peak() -> int:
+    """Return the peak of this process's memory since it began, which commands inherit; not that of its parent."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) * 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
 
 
 def stop(pid: int, late: threading.Event) -> None:
@@ -85,6 +98,24 @@ def aside(name: str, asked: dict[str, Any]) -> None:
     if asked[name] and (one := ran(asked[name], asked | {"output": os.devnull}))["code"]:
         emit(name, one)
         sys.exit(1)
+
+
+def apart(output: Path, compared: str) -> str | int:
+    """Return ``answer`` from a process of its own, so that this one stays small."""
+    read, write = os.pipe()
+    if (pid := os.fork()) == 0:
+        code = 1
+        try:
+            os.write(write, json.dumps(answer(output, compared)).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(write)
+    with os.fdopen(read) as stated:
+        found = stated.read()
+    os.waitpid(pid, 0)
+    made: str | int = json.loads(found)
+    return made
 
 
 def answer(output: Path, compared: str) -> str | int:

@@ -35,7 +35,7 @@ PLACES = {
 EMPTY_RUNS, EMPTY_SECONDS = 50, 0.5
 """Runs of the empty command at most, and the time after which no other one begins."""
 LEAST_MEMORY = 1.1
-"""A peak of memory below this multiple of the empty command's is that of the process that starts commands."""
+"""A peak of memory below this multiple of that of the process that starts commands is inherited from it."""
 
 
 class ProgramOptions(Options):
@@ -181,7 +181,7 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
     steps.events.take("answers", iter([{"v": 1, "type": "answer", **event}]))
     steps.events.take(phase, iter(map(_event, timed)))
     steps.findings.measurements += measurements(phase, timed, empty, subtract=options.subtract)
-    if not _memory(timed, empty):
+    if not _memory(timed):
         steps.findings.unmeasured[f"command_memory_bytes of {phase}"] = (
             "the command used less memory than the process that starts it"
         )
@@ -260,9 +260,9 @@ def _checked(steps: Steps, command: list[str], folder: Path, compared: str) -> o
     return answer(file, compared)
 
 
-def _memory(timed: list[dict[str, Any]], empty: list[dict[str, Any]]) -> float:
-    """Return the peak of memory of a run; 0 if the process that starts commands has as much."""
-    peak, floor = max(one["memory_bytes"] for one in timed), max(one["memory_bytes"] for one in empty)
+def _memory(timed: list[dict[str, Any]]) -> float:
+    """Return the peak of memory of a run; 0 if it is that of the process that starts commands, which runs inherit."""
+    peak, floor = max(one["memory_bytes"] for one in timed), max(one["floor_bytes"] for one in timed)
     return float(peak) if peak > LEAST_MEMORY * floor else 0.0
 
 
@@ -282,7 +282,7 @@ def measurements(
         "command_cpu_seconds": mean(cpu),
         "empty_command_seconds": overhead,
     }
-    if memory := _memory(timed, empty):
+    if memory := _memory(timed):
         numbers["command_memory_bytes"] = memory
     return [Measurement(phase, name, value) for name, value in numbers.items()]
 

@@ -170,6 +170,17 @@ def test_a_command_that_fails_fails_the_trial(
         program.run(trial(command), "p", ProgramOptions.model_validate({"duration": "0.1s", **options}))
 
 
+def test_the_memory_of_a_command_is_not_that_of_the_check_of_its_output(trial: Any) -> None:
+    one = trial("cat {file}", "".join(f"{number}\n" for number in range(500_000)))
+    program.run(one, "read", ProgramOptions(duration="0.01s", compared="sorted"))
+    assert numbers(one).get("command_memory_bytes", 0) < 15e6
+    big = trial("dd if=/dev/zero of=/dev/null bs=60M count=1 status=none")
+    big.data = big.folder / "big"
+    big.data.mkdir()
+    program.run(big, "read", ProgramOptions(duration="0.01s", runs=1, warmup=0))
+    assert numbers(big)["command_memory_bytes"] > 60e6
+
+
 def test_an_output_that_differs_between_runs_is_found(trial: Any) -> None:
     one = trial("bash -c 'echo $$'")
     program.run(one, "p", ProgramOptions(duration="0.01s"))
@@ -183,17 +194,17 @@ def test_an_output_that_differs_between_runs_is_found(trial: Any) -> None:
 
 
 def test_the_time_of_an_empty_command_is_subtracted_only_if_declared() -> None:
-    run = {"user_seconds": 0.5, "system_seconds": 0.25, "memory_bytes": 30_000}
+    run = {"user_seconds": 0.5, "system_seconds": 0.25, "memory_bytes": 30_000, "floor_bytes": 10_000}
     timed, empty = (
         [run | {"seconds": one} for one in (1.0, 2.0, 4.0)],
-        [run | {"seconds": 0.5, "memory_bytes": 9}],
+        [run | {"seconds": 0.5}],
     )
     shown = {one.metric: one.value for one in program.measurements("p", timed, empty)}
     assert (shown["command_seconds"], shown["empty_command_seconds"]) == (2.0, 0.5)
     assert (shown["command_cpu_seconds"], shown["command_memory_bytes"]) == (0.75, 30_000)
     less = {one.metric: one.value for one in program.measurements("p", timed, empty, subtract=True)}
     assert (less["command_seconds"], less["command_seconds_max"]) == (1.5, 3.5)
-    floor = program.measurements("p", timed, [run | {"seconds": 0.5}])
+    floor = program.measurements("p", [run | {"seconds": 1.0, "floor_bytes": 30_000}], empty)
     assert "command_memory_bytes" not in {one.metric for one in floor}
 
 
