@@ -2,7 +2,7 @@
 
 These are the published runs of the project, of the same experiment and profile, and for a run that was made here also
 the other complete runs that were made here. Runs that somebody sent (imported or contributed) move no verdict but their
-own: whoever made them chose all that they say. All others count, so leaving some out changes no verdict unseen.
+own: whoever made them chose all that they say. All others count; ``absent`` names those that are left out.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 from benchbook.analyse import learned
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import Run
+from benchbook.declare import names
 from benchbook.declare.checkout import root
 from benchbook.host import processor
 from benchbook.record import ledger, origin
@@ -26,6 +28,9 @@ kept = contextlib.ExitStack()
 """Temporary results folders of this process, removed when it ends."""
 atexit.register(kept.close)
 
+Absence = Literal["withdrawn", "not learned", "removed", "earlier"]
+"""Why a run counts for no verdict: it was withdrawn; it is published, and ``learned`` does not know it;
+``learned`` knows it, and it is not published any more; a run names it as a complete earlier one, and it is gone."""
 Groups = tuple[tuple[Run, ...], ...]
 """Runs, in groups of one processor each; the first group is that of the run itself, which comes first."""
 
@@ -51,6 +56,38 @@ def published(export: Export, run: Run) -> Run:
 def published_ids(run: Run) -> set[str]:
     """Return the ids of the published runs of the project that answer the question of the same experiment."""
     return {one.run_id for one in _counted(run)}
+
+
+@functools.cache
+def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
+    """Return the other runs of the experiment that should count and do not, A/A runs included, by the reason.
+
+    Readers see them, because a verdict may change if somebody leaves runs out.
+    """
+    entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
+    of_project = [one for one in entries if one.export.machine is None and one.export.run_id != run.run_id]
+    known = {name for name in learned.runs() if names.is_planned_id(name, run.experiment)}
+    held = {one.export.run_id for one in entries} | {run.run_id}
+    earlier = [
+        str(one["run_id"])
+        for one in run.fact_list("earlier_runs")
+        if one["finished"] and one["profile"] == run.profile
+    ]
+    found: dict[Absence, list[str]] = {
+        "withdrawn": [one.export.run_id for one in of_project if one.withdrawal],
+        "not learned": [
+            one.export.run_id for one in of_project if not one.withdrawal and one.export.run_id not in known
+        ],
+        "removed": sorted(known - held) if learned.is_of(root()) else [],
+        "earlier": [
+            name
+            for name in earlier
+            if names.is_planned_id(name, run.experiment)
+            and name not in held | known
+            and not _place(run, name).exists()
+        ],
+    }
+    return {why: tuple(ids) for why, ids in found.items() if ids}
 
 
 @functools.cache

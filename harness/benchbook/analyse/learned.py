@@ -32,6 +32,13 @@ def runs() -> frozenset[str]:
     return frozenset(_held()["runs"])
 
 
+def is_of(folder: Path) -> bool:
+    """Return whether a folder should have all runs that were learned from: an installed package has none of them."""
+    return checkout.found(FILE) == folder / FILE and not (
+        checkout.is_installed() and folder == checkout.built_in()
+    )
+
+
 @functools.cache
 def _held() -> dict[str, Any]:
     path = checkout.found(FILE)

@@ -55,7 +55,7 @@ def command(
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
-        others = "" if power else _others(read, judged)
+        others = [] if power else [_others(read, judged), *limits.absent(read)]
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return
@@ -68,11 +68,8 @@ def command(
         return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    print(
-        "\n\n".join(
-            [found.run_id, *filter(None, [looks]), *blocks, *filter(None, [textwrap.fill(others, WIDTH)])]
-        )
-    )
+    said = [textwrap.fill(one, WIDTH) for one in others if one]
+    print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *said]))
     if any(one.verdict == "inconclusive" and one.cells for one in judged):
         print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
 

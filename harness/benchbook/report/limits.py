@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from benchbook.analyse import changed, comparison, looked, noise, order, quantity, scaled
+from benchbook.analyse import beside, changed, comparison, looked, noise, order, quantity, scaled
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.limits import brief, busy_client, label_counts, one_device, shared_cores
 from benchbook.analyse.model import FEW, Noise
@@ -23,6 +23,8 @@ STOLEN = 0.01
 """Share of time stolen by the hypervisor above which a limit reports it."""
 
 
+NAMED_RUNS = 3
+"""Runs that a sentence names; it counts more."""
 MOST_STRETCHES = 4
 """Stretches of trials that a sentence names; it counts more."""
 SETTINGS = {
@@ -335,6 +337,24 @@ def _earlier(run: Run) -> list[str]:
     return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
 
 
+_ABSENT: Mapping[beside.Absence, str] = {
+    "withdrawn": "withdrawn",
+    "not learned": "published, but reports/priors.json does not name it: ./bench replicate --record",
+    "removed": "named in reports/priors.json, but missing from reports/data",
+    "earlier": "named by this run as complete and earlier, but neither published nor in its results folder",
+}
+
+
+def absent(run: Run) -> list[str]:
+    """Return the runs of the experiment that should count and do not: leaving them out may have changed a verdict."""
+    found = []
+    for why, ids in beside.absent(run).items():
+        named = ", ".join(ids[:NAMED_RUNS]) + (", …" if len(ids) > NAMED_RUNS else "")
+        number = "1 other run counts" if len(ids) == 1 else f"{len(ids)} other runs count"
+        found.append(f"{number} for no verdict here ({_ABSENT[why]}): {named}.")
+    return found
+
+
 def _changed(run: Run) -> list[str]:
     """Return the settings of the machine that changed during the run, and in which trials."""
     found = []
@@ -389,5 +409,5 @@ def _numbers(one: changed.Stretch) -> str:
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
     _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine, _changed, _others,
-    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier,
+    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier, absent,
 )  # fmt: skip

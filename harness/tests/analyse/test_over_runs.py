@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,10 @@ from benchbook.analyse import beside, claims, learned
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.cli import claims as printed
+from benchbook.cli.app import run
+from benchbook.declare.checkout import root
 from benchbook.record.opened import opened
+from benchbook.report import limits
 from benchbook.site.published import publish
 from tests.analyse.claimed import BASE, CNOS, INFLUX
 from tests.claims import measured_run
@@ -291,8 +296,67 @@ def test_a_run_that_somebody_put_into_the_ledger_moves_no_other(
     assert judged("run-1", "run-2") == (2, pytest.approx(math.sqrt(8), rel=0.02))
 
 
+def test_a_run_that_should_count_and_does_not_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Verdicts change if somebody leaves out, withdraws or never records a published run, or removes an own one."""
+    checkout = tmp_path / "checkout"
+    ids = [f"cnos-vs-influx-2026030{day}T000000-000{day}" for day in range(1, 6)]
+    first, second, third, fourth, fifth = ids
+    common = {"profile": "quick", "revision": None, "machine": None, "against_itself": False, "trials": 6}
+    earlier = [
+        {**common, "run_id": fourth, "finished": True},
+        {**common, "run_id": fifth, "finished": False},
+        {**common, "run_id": first, "finished": True},
+        {**common, "run_id": "\x1b[2J", "finished": True},
+    ]
+    for run_id in (first, second, third):
+        where = tmp_path / run_id
+        write(where, run_id, 2.0)
+        path = where / "runs" / run_id / "run.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "earlier_runs": earlier}))
+        (path.parent / "declared").mkdir()
+        (path.parent / "declared" / "experiment.toml").touch()
+        publish(where, run_id, checkout / "reports" / "data")
+    priors = checkout / learned.FILE
+    shutil.copy(root() / learned.FILE, priors)
+    monkeypatch.setattr(beside, "root", lambda: checkout)
+    monkeypatch.setattr(learned.checkout, "found", lambda _: priors)
+    place = checkout / "reports" / "data" / "cnos-vs-influx"
+
+    def absent(*known: str) -> dict[str, tuple[str, ...]]:
+        monkeypatch.setattr(learned, "runs", lambda: frozenset(known))
+        with opened(tmp_path / "results", str(place / third)) as found:
+            return dict(beside.absent(Run(found.results, third)))
+
+    gone = {"earlier": (fourth,)}
+    assert absent(first, second, third, "another-20260301T000000-0001") == gone
+    assert absent(first, third) == {"not learned": (second,), **gone}
+    shutil.move(place / second, tmp_path / "aside")
+    assert absent(first, second, third) == {"removed": (second,), **gone}
+    assert printed_by_claims(place / third, capsys).endswith(
+        "1 other run counts for no verdict here (named in reports/priors.json, but missing from reports/data): "
+        f"{second}. 1 other run counts for no verdict here (named by this run as complete and earlier, but neither "
+        f"published nor in its results folder): {fourth}."
+    )
+    with opened(tmp_path / "results", str(place / third)) as found:
+        assert sum("counts for no verdict" in one for one in limits.limits(Run(found.results, third))) == 2
+    monkeypatch.setattr(learned.checkout, "found", lambda _: tmp_path / "installed" / learned.FILE)
+    assert absent(first, second, third) == gone  # an installed package has priors and no runs
+    (place / "withdrawn.toml").write_text(
+        f'[[run]]\nid = "{first}"\nreason = "It was noisy."\ndate = 2026-03-04\nby = "B"\n'
+    )
+    assert absent(first, third) == {"withdrawn": (first,), **gone}
+
+
+def printed_by_claims(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert run(["claims", str(folder)]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
 def test_without_priors_each_run_is_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(learned.checkout, "root", lambda: tmp_path / "declarations")
+    monkeypatch.setattr(learned.checkout, "found", lambda _: None)
     for cached in (learned.priors, learned.runs, learned._held):
         cached.cache_clear()
     try:
