@@ -100,7 +100,9 @@ def statement(one: Judgement) -> str:
 
 
 def stated(one: Judgement) -> Stated:
-    """Return the published ratio, or the bound or band that the publication's words mean."""
+    """Return the published ratio, or the bound or band that the publication's words mean; none for our own question."""
+    if one.own:
+        return Stated(quantity.MISSING, None, "=")
     expected = one.cells[0].expected if one.cells else None
     if expected is not None and one.published is None and expected.within is not None:
         low, high = expected.within

@@ -31,7 +31,7 @@ SHAPES = {"≥": "triangle-right", "≤": "triangle-left"}
 """Sign of a bound → shape of its mark."""
 NARROWEST = 1e-3
 WIDEST = 1e3
-"""Ends of an interval beyond these are drawn at them."""
+"""Ends of an interval beyond these are drawn at them, or at its outermost ratio."""
 
 
 @dataclass(frozen=True)
@@ -119,12 +119,12 @@ def _draw(rows: Sequence[Row]) -> Any:
     placed, height = _placed(rows)
     values = [
         value
-        for one in rows
-        for value in (*one.shown.values, one.shown.low, one.shown.high, one.stated.value)
+        for one in placed
+        for value in (*one["values"], one["low"], one["high"], one["published"])
         if value is not None and value > 0 and math.isfinite(value)
     ]
     scale, axis = theme.logarithmic(
-        [_within(value) for value in (*values, *((1.0,) if values else (0.5, 1.0, 2.0)))],
+        [*values, *((1.0,) if values else (0.5, 1.0, 2.0))],
         "Ratio of the two sides (log scale)",
     )
     axis.grid = False
@@ -214,10 +214,14 @@ def _placed(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], int]:
                 "lines": "\n".join(lines),
                 "statement": one.statement,
                 "verdict": one.verdict,
-                "values": [_within(value) for value in one.shown.values],
-                "low": _within(one.shown.low) if one.shown.low is not None else None,
-                "high": _within(one.shown.high) if one.shown.high is not None else None,
-                "published": _within(one.stated.value) if one.stated.value else None,
+                "values": list(one.shown.values),
+                "low": min((_within(one.shown.low), *one.shown.values))
+                if one.shown.low is not None
+                else None,
+                "high": max((_within(one.shown.high), *one.shown.values))
+                if one.shown.high is not None
+                else None,
+                "published": one.stated.value or None,
                 "shape": SHAPES.get(one.stated.kind, "diamond"),
                 "claimed": one.published,
                 "ratio": one.shown.text,

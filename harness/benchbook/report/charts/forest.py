@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from benchbook.analyse.run import Run
 
 FARTHEST = 200.0
-"""A ratio farther from 1 is drawn at the edge, so that one outlier does not squeeze the other rows."""
+"""A ratio farther from 1 is an arrow with its value at the edge, so that it does not squeeze the other rows."""
 WIDER = 1.6
 """The axis shows intervals up to so many times beyond the outermost ratio."""
 SHARED = 3
@@ -35,6 +35,8 @@ CAPTION = (
 """Below the chart; ``{}`` is the name of the intervals."""
 HERE = "A verdict with “here” rests on runs of one processor, where it holds; another processor may give another one."
 """Below the chart, if a verdict does."""
+FAR = "An arrow with a number is a ratio beyond the axis."
+"""Below the chart, if a row has one."""
 CASES = "A claim with several cases has a dot for each, and one verdict on all of them."
 
 
@@ -86,6 +88,7 @@ def chart(run: Run) -> Block | Markdown:
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
+    said += [FAR] if 'class="far ' in rows else []
     said += [HERE] if any(grade.reading(one).here for one in order) else []
     said += [meant for verdict, meant in MEANT.items() if any(one.verdict == verdict for one in order)]
     if others:
@@ -172,16 +175,26 @@ def lane(
             marks.append(
                 f'<i class="{name}" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>'
             )
-    marks += [f'<i class="dot" style="left:{scale.at(value):.1f}%"></i>' for value in seen.values]
+    marks += [_mark("dot", scale, value) for value in seen.values]
     label = f"rerun {seen.text}"
     if stated:
         sign = "" if kind == "=" else kind
         mark = f"<b>{sign}</b>" if sign else ""
-        marks.append(f'<i class="was" style="left:{scale.at(stated):.1f}%">{mark}</i>')
+        marks.append(_mark("was", scale, stated, mark, f"published {sign}"))
         label += f", published {sign}{quantity.number(stated)}"
     if expect:
         label += f", on another processor expect {claim.interval(*expect)}"
     return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
+
+
+def _mark(name: str, scale: Scale, value: float, inside: str = "", what: str = "") -> str:
+    """Return a mark at a value; beyond the axis, an arrow with the value in its place."""
+    if scale.low <= value <= scale.high:
+        return f'<i class="{name}" style="left:{scale.at(value):.1f}%">{inside}</i>'
+    text = escape_html(f"{what}{quantity.number(value)}")
+    if value > scale.high:
+        return f'<i class="far far-{name}" style="right:0">{text} →</i>'
+    return f'<i class="far far-{name}" style="left:0">← {text}</i>'
 
 
 def _cases(one: Judgement, scale: Scale) -> str:

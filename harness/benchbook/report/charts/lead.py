@@ -41,8 +41,8 @@ def title(
                 f"{what}: {_name(first, pairs)} is not clearly ahead of {_name(near[0].below, pairs)}{more}"
             )
         closest = min(pairs, key=lambda pair: max(pair.value, 1 / pair.value))
-        by = quantity.number(max(closest.value, 1 / closest.value))
-        return f"{what}: {_name(first, pairs)} is ahead of {_name(closest.below, pairs)} by a factor of {by}"
+        by = _by(max(closest.value, 1 / closest.value))
+        return f"{what}: {_name(first, pairs)} is ahead of {_name(closest.below, pairs)} by {by}"
     order = list(groups)
     among = sum(len(pairs) for _, _, pairs in best)
     corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
@@ -53,6 +53,16 @@ def title(
     if undecided:
         parts.append(f"no clear leader {_listed(undecided, order, along, levels)}{corrected}")
     return f"{what}: {'; '.join(parts)}"
+
+
+def _by(factor: float) -> str:
+    """Return how far the first is ahead; a factor that would be written as 1.00 is a share.
+
+    >>> _by(2.5), _by(1.004)
+    ('a factor of 2.50', '0.40 %')
+    """
+    text = quantity.number(factor)
+    return f"a factor of {text}" if text != "1.00" else quantity.percent(factor - 1)
 
 
 def _name(one: Estimate, pairs: Sequence[comparison.Versus]) -> str:
