@@ -1,8 +1,8 @@
-"""Simulate what the statistics can show: coverage, the chance of each verdict, and the trials that a verdict takes.
+"""Simulate what the statistics can show: coverage, the chance of each answer, and the trials that an answer takes.
 
     cd harness && PYTHONPATH=. python benchmarks/power.py
 
-Writes the tables of docs/methods.md and docs/claims.md, from 6,000 simulated comparisons per number.
+Writes the tables of docs/methods.md, from 6,000 simulated comparisons per number.
 """
 
 from __future__ import annotations
@@ -26,8 +26,15 @@ SPREADS = (0.03, 0.1, 0.3)
 TRUTHS = (0.5, 0.8, 1.0, 1.25, 1.5, 1.9, 2.0, 2.1, 2.5, 3.0, 4.0)
 PUBLISHED = Expectation("ratio", 2.0, 0.1)
 """The claim of the tables: 2 within 10 %."""
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-METHODS, CLAIMS = DOCS / "methods.md", DOCS / "claims.md"
+METHODS = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
+ANSWERS = {
+    "contradicted": "no difference or reversed",
+    "reproduced": "holds, as published",
+    "different size": "size not as published",
+    "direction only": "holds, size open",
+    "inconclusive": "open",
+}
+"""Verdict on a published ratio → its words in the tables."""
 END = "<!-- end of table -->"
 ENOUGH = 0.8
 """Chance of the right verdict that counts as enough trials."""
@@ -44,9 +51,9 @@ def main() -> None:
     together = [f"{percent}, of {GROUP}" for percent in percents]
     write(METHODS, "coverage", ["noise", "trials", *percents, *together], coverage)
     write(METHODS, "equal", ["true noise", "no A/A run", "always widened", "widened if seen"], equal_rows())
-    write(METHODS, "errors", ["noise", "trials", *(word for word in VERDICTS[:-1])], errors)
-    write(CLAIMS, "verdicts", ["trials", "true ratio", *VERDICTS], verdicts)
-    write(CLAIMS, "trials", ["true ratio", "right verdict", *percents], trials)
+    write(METHODS, "errors", ["noise", "trials", *(ANSWERS[word] for word in VERDICTS[:-1])], errors)
+    write(METHODS, "verdicts", ["trials", "true ratio", *(ANSWERS[word] for word in VERDICTS)], verdicts)
+    write(METHODS, "trials", ["true ratio", "right answer", *percents], trials)
 
 
 def begin(name: str, by: str = "power") -> str:
@@ -127,7 +134,9 @@ def trials_rows(truth: float) -> list[str]:
     """Return the trials that the right verdict on "2 within 10 %" takes in 80 % of runs, by spread."""
     word = right(PUBLISHED, truth)
     return [
-        f"| {truth:g} | {word} | " + " | ".join(_enough(truth, word, spread) for spread in SPREADS) + " |"
+        f"| {truth:g} | {ANSWERS[word]} | "
+        + " | ".join(_enough(truth, word, spread) for spread in SPREADS)
+        + " |"
     ]
 
 

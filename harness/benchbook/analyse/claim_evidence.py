@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchbook.analyse import interval, judgement, limits, noise
 from benchbook.analyse.caches import not_cold
 from benchbook.analyse.claim_cells import Sides
-from benchbook.analyse.judgement import NONE, Evidence, Word, evidence, reason
+from benchbook.analyse.judgement import NONE, Answer, Evidence, Word, evidence, reason
 from benchbook.analyse.model import Fit, Noise
 from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import Ratio, log_ratios
@@ -55,6 +55,11 @@ class JudgedCell:
     """The steps of a monotonic trend."""
     reversed_step: Reason | None = None
     """The step of a trend that goes against it."""
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the claim holds in this case, and how large its difference is."""
+        return judgement.answer(self.verdict, [(self.evidence, self.expected)])
 
     @property
     def measured(self) -> float | None:

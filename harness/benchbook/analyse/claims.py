@@ -20,7 +20,7 @@ from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
 from benchbook.analyse.claim_notes import corrected_after, notes, refusals
-from benchbook.analyse.judgement import Word
+from benchbook.analyse.judgement import Answer, Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.over_runs import Over, OverRuns, Scope
 from benchbook.analyse.paired import pooled
@@ -422,13 +422,13 @@ def _verdict(
     if found.unmet and said == "inconclusive" and tested < least(claim.in_cells, len(found.cells) + missing):
         return "out of reach here", [*found.unmet, *at]
     why = [_why(claim, found, missing)]
-    if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)):
-        why.append(because("alone", verdict=alone))
+    if said == "inconclusive" and (alone := _decided_alone(claim, found, missing)) is not None:
+        why.append(because("alone", holds=alone))
     return said, [*why, *at]
 
 
-def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
-    """Return the verdict that enough cases of an undecided claim have on their own; empty if there is none.
+def _decided_alone(claim: Claim, found: Found, missing: int) -> bool | None:
+    """Return whether enough cases of an undecided claim hold, or speak against it, on their own; None if not enough.
 
     Several cases are several chances of a wrong verdict, so the verdict on all of them is stricter.
     """
@@ -436,8 +436,8 @@ def _decided_alone(claim: Claim, found: Found, missing: int) -> str:
     needed = least(claim.in_cells, total)
     words = Counter(cell.verdict for cell in found.cells if not cell.unfit)
     if total > 1 and words["contradicted"] > total - needed:
-        return "contradicted"
-    return "reproduced" if total > 1 and words["reproduced"] >= needed else ""
+        return False
+    return True if total > 1 and words["reproduced"] >= needed else None
 
 
 def _why(claim: Claim, found: Found, missing: int) -> Reason:
@@ -446,14 +446,13 @@ def _why(claim: Claim, found: Found, missing: int) -> Reason:
         return cells[0].because
     telling = claim.across or differing([cell.sides for cell in cells])
     fit = [cell for cell in cells if not cell.unfit]
-    by_verdict = {
-        word: [cell.sides.case(telling) for cell in fit if cell.verdict == word]
-        for word in (*judgement.DECIDED, "inconclusive")
-    }
+    by_answer: dict[Answer, list[dict[str, str]]] = {}
+    for cell in fit:
+        by_answer.setdefault(cell.answer, []).append(cell.sides.case(telling))
     unfit = [{"case": cell.sides.case(telling), "because": cell.unfit} for cell in cells if cell.unfit]
     return because(
         "cases", cases=len(cells) + missing, needed=claim.in_cells,
-        verdicts={word: cases for word, cases in by_verdict.items() if cases},
+        answers=[{**one._asdict(), "cases": by_answer[one]} for one in judgement.ordered(by_answer)],
         unfit=unfit, lost=found.lost, not_run=found.missing,
     )  # fmt: skip
 
@@ -508,7 +507,9 @@ def _not_run(
         return _said(blank, "not run", gaps)
     in_place = [because("substitute", system=system, named=named) for named, system in chosen.items()]
     verdict, _ = _verdict(other, found, (), (), eased=False)
-    why = [*gaps, *in_place, because("substitute-verdict", verdict=verdict), *found.unmet, *found.left_out]
+    seen = [(cell.evidence, cell.expected) for cell in found.cells]
+    said = judgement.answer(verdict, seen, claim.in_cells, found.missing + len(found.lost))
+    why = [*gaps, *in_place, because("substitute-verdict", **said._asdict()), *found.unmet, *found.left_out]
     return _said(_shown(blank, run, found.cells), "substitute only", why)
 
 
@@ -706,18 +707,21 @@ def unstated_note(claim: Claim, cells: Sequence[JudgedCell]) -> list[Reason]:
 def deciding(claim: Claim, cells: Sequence[JudgedCell]) -> tuple[Word, Reason] | None:
     """Return the verdict where levels that the publication leaves open disagree, and why; None where they agree.
 
-    Underspecified where it holds at one level and is contradicted at another; inconclusive where it is contradicted
-    at one and another shows nothing.
+    Underspecified where it holds at one level and not at another; inconclusive where it does not hold at one and
+    another shows nothing.
     """
     for factor in claim.unstated:
-        by_level: dict[Word, list[str]] = {}
+        by_level: dict[Answer, list[str]] = {}
         for level in _levels(cells, factor):
-            here = [cell.evidence for cell in cells if cell.sides.levels[factor] == level]
-            by_level.setdefault(judgement.joint(here, claim.in_cells), []).append(level)
-        if "contradicted" not in by_level or len(by_level) == 1:
+            here = [(cell.evidence, cell.expected) for cell in cells if cell.sides.levels[factor] == level]
+            said = judgement.joint([one for one, _ in here], claim.in_cells)
+            by_level.setdefault(judgement.answer(said, here, claim.in_cells), []).append(level)
+        found = {one.holds for one in by_level}
+        if found.isdisjoint(judgement.CONTRARY) or found.issubset(judgement.CONTRARY):
             continue
-        holds = any(word in by_level for word in HOLDS)
-        why = because("depends" if holds else "levels-disagree", factor=factor, verdicts=by_level)
+        answers = [{**one._asdict(), "levels": by_level[one]} for one in judgement.ordered(by_level)]
+        holds = "holds" in found
+        why = because("depends" if holds else "levels-disagree", factor=factor, answers=answers)
         return ("underspecified" if holds else "inconclusive"), why
     return None
 

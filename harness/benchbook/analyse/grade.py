@@ -1,13 +1,12 @@
-"""Grades: how strong the evidence of a run is, and what a verdict means beside its word."""
+"""How strong the evidence of a run is, and the two answers on a claim: does it hold, and how large is it."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from benchbook.analyse import limits, scaled
-from benchbook.analyse.judgement import DECIDED, Word
+from benchbook.analyse import judgement, limits, scaled
+from benchbook.analyse.judgement import Holds, Size
 from benchbook.analyse.model import FEW
 from benchbook.analyse.run import Run
 
@@ -29,11 +28,6 @@ class Strength:
     median_seconds: float | None
     """Median length of a phase."""
 
-    @property
-    def grade(self) -> Literal["confirmatory", "exploratory"]:
-        """Exploratory if anything weakens it."""
-        return "exploratory" if self.weak else "confirmatory"
-
 
 def strength(run: Run, phase: str | None = None) -> Strength:
     """Return how strong the evidence of a run is, by its trials, the length of a phase, and its machine."""
@@ -48,36 +42,25 @@ def strength(run: Run, phase: str | None = None) -> Strength:
 
 
 class Reading(NamedTuple):
-    """A verdict as readers get it."""
+    """The two answers on a claim as readers get them."""
 
-    code: Word | Literal["depends", "direction uncertain"]
+    holds: Holds
+    size: Size | None = None
     factor: str | None = None
-    """The factor that the verdict depends on."""
+    """The factor that the answer depends on, of a claim that is not comparable for this reason."""
     here: bool = False
     """True if it rests on runs of one processor, so that it holds there."""
 
 
 def reading(one: Judgement) -> Reading:
-    """Return the verdict, or what it is in particular.
+    """Return the two answers on a claim.
 
-    Opposite results at levels that the publication leaves open name the factor, and another size says if not even its
-    direction is certain. A verdict on a ratio says if it is only known of one processor.
+    Opposite results at levels that the publication leaves open name the factor. An answer that rests on a ratio says if
+    it is only known of one processor.
     """
-    here = one.verdict in DECIDED and one.scope != "processors" and one.test != "agree"
+    seen = [(cell.evidence, cell.expected) for cell in one.cells]
+    found = judgement.answer(one.verdict, seen, one.in_cells, one.missing)
+    here = found.holds in judgement.SAID and one.scope != "processors" and one.test != "agree"
     why = one.reasons[0] if one.reasons else None
-    if one.verdict == "underspecified" and why is not None and why.code == "depends":
-        return Reading("depends", why.facts["factor"])
-    if one.verdict == "different size" and not direction_holds(one):
-        return Reading("direction uncertain", here=here)
-    return Reading(one.verdict, here=here)
-
-
-def direction_holds(one: Judgement) -> bool:
-    """Return whether the interval of every case lies on the published side of 1."""
-    return all(_on_side(cell.low, cell.high, cell.expected.value) for cell in one.cells)
-
-
-def _on_side(low: float | None, high: float | None, published: float) -> bool:
-    if published == 1:
-        return False
-    return (low or 0.0) > 1 if published > 1 else (high or math.inf) < 1
+    depends = one.verdict == "underspecified" and why is not None and why.code == "depends"
+    return Reading(*found, why.facts["factor"] if depends and why else None, here)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.ratio import Ratio
@@ -30,6 +30,10 @@ class Evidence:
     """It lies outside the band, whatever its direction: the 95 % interval."""
     direction: float
     """It lies on the claimed side of 1: the 95 % interval. 1 where no direction is claimed."""
+    smaller: float = 1.0
+    """It lies outside the band, on the side of 1 or beyond 1: the 95 % interval."""
+    turned: float = 1.0
+    """It lies on the other side of 1 as a whole, and not by a single step of a trend: the 95 % interval."""
 
     def at(self, level: float) -> Evidence:
         """Return the p-values of a test at ``level``, adjusted so that ``ALPHA`` stays what they are compared with."""
@@ -61,12 +65,17 @@ def evidence(made: Fit | None, expected: Expectation, steps: Sequence[Fit | None
     close = math.log(expected.no_difference)
     same = max(made.above(-close), made.below(close))
     absent = made.below(close) if sign > 0 else made.above(-close)
-    reversed_, direction = 2 * _toward(made, -sign), 2 * _toward(made, sign)
+    near = low if sign > 0 else high
+    assert near is not None
+    smaller = 2 * (made.below(near) if sign > 0 else made.above(near))
+    turned, direction = 2 * _toward(made, -sign), 2 * _toward(made, sign)
+    reversed_ = turned
     for step in steps:
         assert step is not None
         reproduced = max(reproduced, 2 * _toward(step, sign))
         reversed_ = min(reversed_, 2 * len(steps) * _toward(step, -sign))
-    return Evidence(*(min(1.0, value) for value in (reproduced, reversed_, same, absent, outside, direction)))
+    found = (reproduced, reversed_, same, absent, outside, direction, smaller, turned)
+    return Evidence(*(min(1.0, value) for value in found))
 
 
 def _toward(made: Fit, sign: int) -> float:
@@ -98,22 +107,30 @@ def joint(cells: Sequence[Evidence], share: Share, missing: int = 0) -> Word:
     correction), for any case Simes' combination of all. A missing case shows nothing.
     Source: Benjamini and Heller (2008), "Screening for partial conjunction hypotheses".
     """
-    every = [*cells, *[NONE] * missing]
-    total = len(every)
-    needed = least(share, total)
-    against = total - needed + 1
+    return TESTS[_first(cells, share, missing)]
+
+
+TESTS: Mapping[str, Word] = {
+    "reversed": "contradicted", "reproduced": "reproduced", "same": "contradicted", "outside": "different size",
+    "absent": "contradicted", "direction": "direction only", "": "inconclusive",
+}  # fmt: skip
+"""Evidence → the verdict where it is the first that is shown; nothing decides where none is."""
+FOR = ("reproduced", "direction")
+"""Evidence that speaks for a claim."""
+
+
+def _first(cells: Sequence[Evidence], share: Share, missing: int) -> str:
+    """Return the first of ``TESTS`` that the cases show; empty if they show none."""
+    return next((name for name in TESTS if name and shows(cells, name, share, missing)), "")
+
+
+def shows(cells: Sequence[Evidence], name: str, share: Share, missing: int) -> bool:
+    """Return whether as many cases as a verdict needs show one kind of evidence, tested together."""
+    values = [float(getattr(one, name)) for one in (*cells, *[NONE] * missing)]
+    needed = least(share, len(values))
+    against = len(values) - needed + 1
     """Setups that have to speak against the claim before it cannot hold in the needed number."""
-    tests: list[tuple[Word, list[float], int]] = [
-        ("contradicted", [one.reversed for one in every], against),
-        ("reproduced", [one.reproduced for one in every], needed),
-        ("contradicted", [one.same for one in every], against),
-        ("different size", [one.outside for one in every], against),
-        ("contradicted", [one.absent for one in every], against),
-        ("direction only", [one.direction for one in every], needed),
-    ]
-    return next(
-        (word for word, values, count in tests if _conjunction(values, count) <= ALPHA), "inconclusive"
-    )
+    return _conjunction(values, needed if name in FOR else against) <= ALPHA
 
 
 def _conjunction(values: Sequence[float], count: int) -> float:
@@ -129,6 +146,80 @@ def _conjunction(values: Sequence[float], count: int) -> float:
     """
     others = sorted(values)[count - 1 :]
     return min(1.0, *(len(others) / place * value for place, value in enumerate(others, start=1)))
+
+
+# The two answers on a claim: does it hold, and how large is the difference.
+
+Holds = Literal[
+    "holds", "no difference", "reversed", "fails", "open", "out of reach here", "not comparable",
+]  # fmt: skip
+"""Whether a claim holds. It fails if a bound or an equality is missed; it is out of reach where a run lacks what the
+claim needs, and not comparable where the publication omits what a rerun needs, or the answer depends on it."""
+Size = Literal["as published", "smaller", "larger", "mixed", "open"]
+"""How large a difference is beside the published one, of a claim that holds; mixed: smaller in some cases, larger in
+others."""
+CONTRARY: tuple[Holds, ...] = ("no difference", "reversed", "fails")
+"""Answers against a claim."""
+SAID: tuple[Holds, ...] = ("holds", *CONTRARY)
+"""Answers that say something about the claim."""
+
+
+class Answer(NamedTuple):
+    """Whether a claim holds, and how large its difference is."""
+
+    holds: Holds
+    size: Size | None = None
+    """None unless the claim holds and a size was published."""
+
+
+def ordered(found: Iterable[Answer]) -> list[Answer]:
+    """Return answers in the order of pages."""
+    holds, sizes = get_args(Holds), (None, *get_args(Size))
+    return sorted(found, key=lambda one: (holds.index(one.holds), sizes.index(one.size)))
+
+
+Seen = tuple[Evidence, Expectation]
+"""A case: what is shown of it, and what was expected."""
+
+
+def answer(said: Word, cells: Sequence[Seen] = (), share: Share = "all", missing: int = 0) -> Answer:
+    """Return the two answers behind a verdict on some cases; a claim without cases compares answers to queries."""
+    sized = any(expected.sized for _, expected in cells)
+    found = [one for one, _ in cells]
+    if said in UNJUDGED:
+        return Answer(UNJUDGED[said])
+    if said == "reproduced":
+        return Answer("holds", "as published" if sized else None)
+    if said == "contradicted":
+        return Answer(_contrary(found, _first(found, share, missing)) if found else "fails")
+    if said == "direction only" and sized:
+        return Answer("holds", "open")
+    if said == "different size" and sized:
+        return Answer("holds", _size(found)) if shows(found, "direction", share, missing) else Answer("open")
+    return Answer("fails" if said == "different size" else "open")
+
+
+UNJUDGED: Mapping[Word, Holds] = {
+    "not run": "out of reach here", "substitute only": "out of reach here", "out of reach here": "out of reach here",
+    "underspecified": "not comparable",
+}  # fmt: skip
+"""Verdict on a claim that is not judged → its answer."""
+
+
+def _contrary(found: Sequence[Evidence], shown: str) -> Holds:
+    """Return in what way a claim is contradicted; a trend fails if only one of its steps goes the other way."""
+    if shown in ("same", "absent"):
+        return "no difference"
+    strongest = min(found, key=lambda one: one.reversed)
+    turned = strongest.turned < 1 and strongest.turned == strongest.reversed
+    return "reversed" if turned or any(one.turned <= ALPHA for one in found) else "fails"
+
+
+def _size(found: Sequence[Evidence]) -> Size:
+    """Return on which side of their bands ratios lie."""
+    outside = [one for one in found if one.outside <= ALPHA] or [min(found, key=lambda one: one.outside)]
+    smaller = {one.smaller <= one.outside for one in outside}
+    return "mixed" if len(smaller) > 1 else "smaller" if smaller == {True} else "larger"
 
 
 # Reasons.

@@ -1,7 +1,7 @@
-"""Compare what several machines found in one experiment: whether a verdict depends on the machine, and a summary.
+"""Compare what several machines found in one experiment: whether an answer depends on the machine, and a summary.
 
 Each run is judged alone, as on its own page. A finding is a claim or, in an experiment without claims, a comparison
-with the baseline. Its verdicts are counted, and ``random_effects`` combines its ratios. A run that did different work
+with the baseline. Its answers are counted, and ``random_effects`` combines its ratios. A run that did different work
 is left out, with the reason.
 """
 
@@ -12,23 +12,23 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchbook.analyse import claims, comparison, judgement, random_effects
+from benchbook.analyse import claims, comparison, grade, judgement, random_effects
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.difference import MIXING, Difference, differences
+from benchbook.analyse.judgement import SAID, Answer
 from benchbook.analyse.model import Fit
 from benchbook.analyse.random_effects import Summary
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
-from benchbook.analyse.wording import level_words, listing
+from benchbook.analyse.wording import level_words
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import RequestError, command
 from benchbook.host import processor
 
 OPPOSITE = ("better", "worse")
 """Verdicts on a comparison that say something."""
-ORDER = (*judgement.DECIDED, *OPPOSITE)
 Dependence = Literal["direction", "size", "none", "undecided"]
 
 
@@ -38,6 +38,7 @@ class Result:
 
     machine: str
     verdict: str
+    """The verdict on a comparison, or on a claim; ``answer`` is what pages show of a claim."""
     value: float | None
     """The ratio, of a comparison as "times as good"."""
     low: float | None
@@ -48,6 +49,13 @@ class Result:
     """Why it has its verdict."""
     judgement: Judgement | None = None
     """The judgement on the claim; None for a comparison."""
+    answer: Answer | None = None
+    """Whether a claim holds, and how large its difference is; None for a comparison."""
+
+    @property
+    def said(self) -> Answer | str:
+        """What the machine says: the answer on a claim, or the verdict on a comparison."""
+        return self.verdict if self.answer is None else self.answer
 
 
 @dataclass(frozen=True)
@@ -80,9 +88,9 @@ class Finding:
         ]
 
     @property
-    def verdicts(self) -> list[str]:
-        """The verdicts of the machines, in their order."""
-        return [one.verdict for one in self.results]
+    def said(self) -> list[Answer | str]:
+        """What the machines say, in their order."""
+        return [one.said for one in self.results]
 
     @property
     def summary(self) -> Summary | None:
@@ -94,18 +102,7 @@ class Finding:
     @property
     def dependence(self) -> Dependence:
         """The kind of dependence on the machine: in its direction, only in the size, not, or too few decided."""
-        return dependence(self.verdicts)
-
-    @property
-    def counted(self) -> str:
-        """The number of machines for each verdict: "reproduced on 2 machines and contradicted on 1"."""
-        counts = Counter(self.verdicts)
-        words = sorted(
-            counts, key=lambda word: (-counts[word], ORDER.index(word) if word in ORDER else len(ORDER))
-        )
-        said = [f"{word} on {counts[word]}" for word in words]
-        said[0] += " machine" if counts[words[0]] == 1 else " machines"
-        return listing(said)
+        return dependence(self.said)
 
 
 def _shared_levels(cell: JudgedCell) -> tuple[tuple[str, str], ...]:
@@ -115,28 +112,54 @@ def _shared_levels(cell: JudgedCell) -> tuple[tuple[str, str], ...]:
 
 def _of_case(machine: str, cell: JudgedCell | None) -> Result:
     if cell is None:
-        return Result(machine, "not run", None, None, None, None, (because("not-measured-here"),))
+        return _not_run(machine, "not-measured-here", NOT_RUN)
     fit = None if cell.unfit else cell.ratio.fit
     return Result(
-        machine, str(cell.verdict), cell.measured, cell.low, cell.high, fit, because=(cell.because,)
+        machine,
+        str(cell.verdict),
+        cell.measured,
+        cell.low,
+        cell.high,
+        fit,
+        (cell.because,),
+        answer=cell.answer,
     )
 
 
-def dependence(verdicts: Iterable[str]) -> Dependence:
-    """Return how verdicts depend on the machine; an undecided one says nothing.
+NOT_RUN = Answer("out of reach here")
+"""The answer on a claim that a machine did not judge."""
 
-    >>> dependence(["reproduced", "contradicted"]), dependence(["reproduced", "different size", "inconclusive"])
+
+def _not_run(machine: str, why: str, answer: Answer | None = None) -> Result:
+    """Return the result of a machine that did not judge a claim or a comparison."""
+    return Result(machine, "not run", None, None, None, None, (because(why),), answer=answer)
+
+
+def dependence(said: Iterable[Answer | str]) -> Dependence:
+    """Return how answers and verdicts depend on the machine; an undecided one says nothing.
+
+    >>> smaller, other, open_ = Answer("holds", "smaller"), Answer("reversed"), Answer("open")
+    >>> dependence([smaller, other]), dependence([smaller, Answer("holds", "as published"), open_])
     ('direction', 'size')
-    >>> dependence(["reproduced", "direction only"]), dependence(["better", "undecided"])
+    >>> dependence([smaller, Answer("holds", "open")]), dependence(["better", "undecided"])
     ('none', 'undecided')
     """
-    decided = [word for word in verdicts if word in ORDER]
-    if len(decided) < random_effects.FEWEST:
+    answers, verdicts = set(), set()
+    number = 0
+    for one in said:
+        if isinstance(one, Answer) and one.holds in SAID:
+            answers.add(one)
+        elif one in OPPOSITE:
+            verdicts.add(one)
+        else:
+            continue
+        number += 1
+    if number < random_effects.FEWEST:
         return "undecided"
-    found = set(decided)
-    if found.issuperset(OPPOSITE) or ("contradicted" in found and found.intersection(claims.HOLDS)):
+    holding = {one.holds for one in answers}
+    if verdicts.issuperset(OPPOSITE) or ("holds" in holding and len(holding) > 1):
         return "direction"
-    return "size" if found.issuperset(("reproduced", "different size")) else "none"
+    return "size" if len({one.size for one in answers if one.size != "open"}) > 1 else "none"
 
 
 @dataclass(frozen=True)
@@ -153,18 +176,18 @@ class Machines:
 
     @property
     def sentence(self) -> str:
-        """A sentence on whether the verdicts depend on the machine."""
+        """A sentence on whether the answers depend on the machine."""
         kinds = Counter(one.dependence for one in self.findings)
         decided = len(self.findings) - kinds["undecided"]
         them = f"{self.noun}{'s' if decided > 1 else ''} that at least 2 machines decided"
         depends = kinds["direction"] + kinds["size"]
         if not decided:
-            return f"It is open whether a verdict depends on the machine: no 2 machines decided the same {self.noun}."
+            return f"It is open whether an answer depends on the machine: no 2 machines decided the same {self.noun}."
         if not depends:
             every = f"all {decided}" if decided > 1 else "the one"
-            return f"No verdict depends on the machine: the machines agree on {every} {them}."
+            return f"No answer depends on the machine: the machines agree on {every} {them}."
         size = f", for {kinds['size']} of them in its size alone" if kinds["size"] else ""
-        return f"The verdict depends on the machine for {depends} of {decided} {them}{size}."
+        return f"The answer depends on the machine for {depends} of {decided} {them}{size}."
 
     @property
     def same_processor(self) -> list[list[str]]:
@@ -252,15 +275,7 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
         results = [
             _of_claim(name, judged[name][one.id])
             if declared[name].get(one.id) == declared[first][one.id]
-            else Result(
-                name,
-                "not run",
-                None,
-                None,
-                None,
-                None,
-                (because("declared-otherwise"),),
-            )
+            else _not_run(name, "declared-otherwise", NOT_RUN)
             for name in runs
         ]
         found.append(Finding(one.id, one.statement, tuple(results)))
@@ -270,8 +285,17 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
 def _of_claim(machine: str, one: Judgement) -> Result:
     judged = one.verdict in (*judgement.DECIDED, "inconclusive") and not any(cell.unfit for cell in one.cells)
     fit = one.fit if judged else None
+    found = grade.reading(one)
     return Result(
-        machine, str(one.verdict), one.measured, one.low, one.high, fit, judgement=one, because=one.reasons
+        machine,
+        str(one.verdict),
+        one.measured,
+        one.low,
+        one.high,
+        fit,
+        one.reasons,
+        one,
+        Answer(found.holds, found.size),
     )
 
 
@@ -286,9 +310,7 @@ def _comparisons(runs: Mapping[str, Run]) -> list[Finding]:
             f"{one.pair.above.phase}-{one.pair.above.metric}-{one.pair.cell.name}",
             f"{one.pair.quantity}: {one.pair.sides}",
             tuple(
-                found.get(_key(one))
-                or Result(name, "not run", None, None, None, None, (because("not-measured-here"),))
-                for name, found in made.items()
+                found.get(_key(one)) or _not_run(name, "not-measured-here") for name, found in made.items()
             ),
         )
         for one in comparison.judged(first)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from benchbook.analyse.judgement import DECIDED, Evidence, Word, evidence, joint
+from benchbook.analyse.judgement import DECIDED, Answer, Evidence, Word, answer, evidence, joint, ordered
 from benchbook.analyse.model import ALPHA, FEWEST, Fit, Noise
 from benchbook.declare.claim import Share
 from benchbook.declare.expectation import Expectation
@@ -70,30 +70,48 @@ class Question:
         ``further``: the trials that a case has already are among them, and its true ratio is known no better than
         they show it.
         """
+        drawn = self._drawn(trials, level, further=further)
+        counts = Counter(word for word, _ in drawn)
+        return {word: counts[word] / len(drawn) for word in (*DECIDED, "inconclusive")}
+
+    def answers(self, trials: int, level: float = ALPHA) -> dict[Answer, float]:
+        """Return the chance of each answer that has one."""
+        drawn = self._drawn(trials, level, further=False)
+        counts = Counter(said for _, said in drawn)
+        return {said: counts[said] / len(drawn) for said in ordered(counts)}
+
+    def _drawn(self, trials: int, level: float, *, further: bool) -> list[tuple[Word, Answer]]:
+        """Return verdict and answer of simulated runs."""
         if trials < FEWEST:
-            return {**dict.fromkeys(DECIDED, 0.0), "inconclusive": 1.0}
+            return [("inconclusive", Answer("open"))]
         chance = random.Random(_SEED)
         # A claim about many cases takes long, and fewer draws tell its chance well enough.
         draws = max(DRAWS // max(len(self.cases), 1), DRAWS // 5)
         held = [_draws(one, trials, level, draws, chance, further=further) for one in self.cases]
-        counts = Counter(joint(found, self.share, self.missing) for found in zip(*held, strict=True))
-        return {word: counts[word] / draws for word in (*DECIDED, "inconclusive")}
+        expected = [one.expected for one in self.cases]
+        found = []
+        for shown in zip(*held, strict=True):
+            said = joint(shown, self.share, self.missing)
+            seen = list(zip(shown, expected, strict=True))
+            found.append((said, answer(said, seen, self.share, self.missing)))
+        return found
 
     def chance(
         self,
         trials: int,
-        words: Collection[Word] = DECIDED,
+        words: Collection[Word] | None = None,
         level: float = ALPHA,
         *,
         further: bool = False,
     ) -> float:
-        """Return the chance of one of several verdicts."""
+        """Return the chance of one of several verdicts; by default of any answer that is not open."""
         if not self.cases:
             return 0.0
-        found = self.chances(trials, level, further=further)
-        return sum(found[word] for word in words)
+        drawn = self._drawn(trials, level, further=further)
+        decided = sum(said.holds != "open" if words is None else word in words for word, said in drawn)
+        return decided / len(drawn)
 
-    def trials_for(self, words: Collection[Word] = DECIDED, level: float = ALPHA) -> int | None:
+    def trials_for(self, words: Collection[Word] | None = None, level: float = ALPHA) -> int | None:
         """Return about the fewest trials that give one of these verdicts with a chance of ``ENOUGH``.
 
         None if ``MOST`` trials do not.

@@ -1,4 +1,4 @@
-"""The power of claims: the chance of each verdict of a planned run, or of another run like one that was made.
+"""The power of claims: the chance of each answer of a planned run, or of another run like one that was made.
 
 The spread is the one that was measured last, else that of the metric's class (``SPREADS``). The true ratio is unknown.
 Therefore a plan shows the chances twice: if the publication is right, and if the ratio is as the latest run measured
@@ -19,7 +19,7 @@ from benchbook.analyse.alike import Kind, kind_of
 from benchbook.analyse.claim_cells import Sides, sides
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.claims import InPlace, Judgement
-from benchbook.analyse.judgement import DECIDED, Word
+from benchbook.analyse.judgement import CONTRARY, Answer, Holds, Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.power import ENOUGH, Case, Question, case
 from benchbook.analyse.run import Run
@@ -51,8 +51,9 @@ class Prospect:
     """Spread of one block as a share, the largest of the cases."""
     trials: int
     chances: dict[Word, float]
+    answers: dict[Answer, float]
     needed: int | None
-    """Trials per case for a verdict with a chance of ``ENOUGH``; None if no number gives it."""
+    """Trials per case for an answer with a chance of ``ENOUGH``; None if no number gives it."""
     seconds: float | None
     """Time of that many trials of its cells."""
     short_seconds: float | None = None
@@ -60,33 +61,42 @@ class Prospect:
 
     @property
     def verdict(self) -> float:
-        """The chance of any decided verdict."""
-        return sum(self.chances[word] for word in DECIDED)
+        """The chance of any answer that is not open."""
+        return 1 - self._chance("open")
+
+    def _chance(self, *wanted: Holds) -> float:
+        return sum(chance for one, chance in self.answers.items() if one.holds in wanted)
 
     def row(self) -> dict[str, Any]:
         """Return it as ``--json`` prints it."""
         return {
             "claim": self.claim, "truth": self.truth, "ratio": self.ratio, "spread": self.spread,
-            "trials": self.trials, "chances": self.chances, "verdict": self.verdict, "trials_needed": self.needed,
+            "trials": self.trials,
+            "answers": [{**one._asdict(), "chance": chance} for one, chance in self.answers.items()],
+            "chances": self.chances, "verdict": self.verdict, "trials_needed": self.needed,
             "seconds_needed": self.seconds,
         }  # fmt: skip
 
     def shown(self) -> dict[str, str]:
         """Return it as a row for people."""
-        shares = {str(word): f"{100 * chance:.0f} %" for word, chance in self.chances.items()}
+        same = sum(chance for one, chance in self.answers.items() if one.size == "as published")
+        shares = {
+            "holds": self._chance("holds"), "as published": same, "does not hold": self._chance(*CONTRARY),
+            "open": self._chance("open"),
+        }  # fmt: skip
         return {
             "claim": self.claim,
             "if the ratio is": f"{self.ratio:.3g} ({self.truth})",
             "spread": f"{100 * self.spread:.{1 if self.spread < 0.1 else 0}f} %",
             "trials": str(self.trials),
-            **shares,
-            f"any verdict at {100 * ENOUGH:g} %": "none" if self.needed is None else f"{self.needed} trials",
+            **{name: f"{100 * chance:.0f} %" for name, chance in shares.items()},
+            f"an answer at {100 * ENOUGH:g} %": "none" if self.needed is None else f"{self.needed} trials",
             "minutes": "" if self.seconds is None else quantity.number(self.seconds / 60, 2),
         }
 
 
 def warnings(found: Iterable[Prospect]) -> list[str]:
-    """Return a sentence for each claim whose chance of a verdict is under one half, at the truth that favours it."""
+    """Return a sentence for each claim whose chance of an answer is under one half, at the truth that favours it."""
     best: dict[str, Prospect] = {}
     for one in found:
         if one.claim not in best or one.verdict > best[one.claim].verdict:
@@ -95,7 +105,7 @@ def warnings(found: Iterable[Prospect]) -> list[str]:
         f"the phase of {name} lasted {one.short_seconds:.2g} s in the latest run, and one under"
         f" {limits.BRIEF_SECONDS:g} s is not judged; more data or a longer duration helps, more trials do not"
         if one.short_seconds is not None
-        else f"{name} gets a verdict with a chance of {100 * one.verdict:.0f} % at {one.trials} trials; "
+        else f"{name} gets an answer with a chance of {100 * one.verdict:.0f} % at {one.trials} trials; "
         f"{f'{one.needed} trials give' if one.needed else 'no number of trials gives'} {100 * ENOUGH:g} %"
         for name, one in best.items()
         if one.verdict < LITTLE or one.short_seconds is not None
@@ -116,7 +126,17 @@ def _prospect(
     ratio = math.exp(math.fsum(one.truth for one in asked.cases) / len(asked.cases))
     spread = math.expm1(max(one.spread for one in asked.cases))
     seconds = needed * block_seconds if needed and block_seconds else None
-    return Prospect(claim, truth, ratio, spread, trials, asked.chances(trials, level), needed, seconds)
+    return Prospect(
+        claim,
+        truth,
+        ratio,
+        spread,
+        trials,
+        asked.chances(trials, level),
+        asked.answers(trials, level),
+        needed,
+        seconds,
+    )
 
 
 # Of a run that was made.

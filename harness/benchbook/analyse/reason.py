@@ -25,10 +25,10 @@ CODES = {
     "zero-value": "A value is not above zero.",
     "all-zero": "All values of one side are zero, so there is no ratio.",
     # All cases of a claim.
-    "cases": "The verdict on `cases` cases, which must hold in `needed` (all, most, any) of them: how each was judged.",
-    "alone": "On their own, enough cases have this `verdict`; tested together, they do not.",
-    "depends": "The levels of an open `factor` have opposite verdicts.",
-    "levels-disagree": "The levels of an open factor disagree, and the publication does not say which it means.",
+    "cases": "The claim must hold in `needed` (all, most, any) of `cases` cases; `answers`: in which cases which one.",
+    "alone": "On their own, enough cases hold, or (`holds` is false) speak against it; tested together, they do not.",
+    "depends": "The levels of an open `factor` have opposite `answers`.",
+    "levels-disagree": "The `answers` at levels of an open `factor` disagree; the publication states no level.",
     "smaller-load": "A smaller load than the published one does not show what fails there.",
     # Answers.
     "answers-agree": "`agreed` of `compared` answers agree.",
@@ -67,7 +67,7 @@ CODES = {
     "not-measured-here": "The machine did not measure it.",
     "declared-otherwise": "The run of the machine declared this claim differently, or not at all.",
     "substitute": "A `system` was measured in place of the one that the claim `named`.",
-    "substitute-verdict": "The `verdict` for the substitute alone.",
+    "substitute-verdict": "The answers for the substitute alone: `holds` and `size`.",
     # Why a case, or a claim, is not judged.
     "out-of-reach": "It requires `at_least` or `at_most` of `what`, and a `setup` has `measured` (`unit`); `why`.",
     "other-errors": "It requires `error` as the only one, and `operations` of a `setup` failed with `messages`; `why`.",
@@ -168,7 +168,7 @@ CODES = {
     "no-source": "These `claims` have no source.",
     "sources": "All `claims` have sources; `defects`: those of the published method are listed.",
     # Why a run that continues until its claims are decided gives one up.
-    "final": "More trials cannot change the `verdict`.",
+    "final": "More trials cannot change the answer (`holds`).",
     "same-answers": "Further trials repeat the same answers.",
     "hopeless": "The chance of a verdict within `blocks` blocks is below `least`; `trials` would decide it.",
 }

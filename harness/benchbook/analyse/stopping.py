@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbook.analyse import claims, looked, same_work
+from benchbook.analyse import claims, grade, looked, same_work
 from benchbook.analyse.claim_notes import refusals
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.looked import Look
@@ -66,7 +66,10 @@ def take(
     return {
         "block": block, "level": now.level,
         "verdicts": {
-            one.id: {"verdict": one.verdict, "measured": one.measured, "low": one.low, "high": one.high}
+            one.id: {
+                "holds": grade.reading(one).holds, "size": grade.reading(one).size, "verdict": one.verdict,
+                "measured": one.measured, "low": one.low, "high": one.high,
+            }
             for one in open_
         },
         "decided": decided, "given_up": given_up, "undecided": undecided, "cells": _cells(continuing),
@@ -77,7 +80,7 @@ def take(
 def _cannot(run: Run, one: Judgement) -> list[Reason]:
     """Return why no further trial can decide a claim; empty where one may."""
     if one.verdict in FINAL:
-        return [because("final", verdict=one.verdict)]
+        return [because("final", holds=grade.reading(one).holds)]
     if one.test == "agree":
         return [because("same-answers")]
     if not one.cells:

@@ -1,4 +1,4 @@
-"""``bench claims [RUN]``: the verdict of a run on each published statement that its experiment declares."""
+"""``bench claims [RUN]``: the answers of a run on each published statement that its experiment declares."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ WIDTH = 100
 def command(
     run: options.Run = "latest",
     power: Annotated[
-        bool, typer.Option("--power", help="Show the chance of each verdict in another run like this one.")
+        bool, typer.Option("--power", help="Show the chance of each answer in another run like this one.")
     ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
-    """Show a run's verdicts on published claims.
+    """Show whether published claims hold, and how large the differences are.
 
-    A verdict is one of: reproduced, different size, direction only, contradicted, inconclusive, underspecified,
-    out of reach here, substitute only, not run. docs/claims.md explains them.
-    The claims are those that experiment.toml had when the run began.
+    Does it hold? holds, no difference, reversed, fails (a bound or an equality is missed), open, out of reach here, or
+    not comparable. How large? as published, smaller, larger or open, if it holds and a size was published.
+    docs/claims.md explains the answers. The claims are those that experiment.toml had when the run began.
 
-    Each verdict rests on all runs that did the same work: the published ones, and yours in this results folder. "here"
+    Each answer rests on all runs that did the same work: the published ones, and yours in this results folder. "here"
     after it means that these are of one processor. docs/replication.md explains the estimate.
 
     --power shows what another run like this one can decide, if the true ratio and the spread are as measured: the
-    chance of each verdict, and the trials and minutes for a verdict with 80 % chance.
+    chance of each answer, and the trials and minutes for an answer with 80 % chance.
     """
-    from benchbook.analyse import claims, prospect
+    from benchbook.analyse import claims, grade, prospect
     from benchbook.analyse.run import Run
     from benchbook.declare.catalogue import Catalogue
     from benchbook.record.opened import opened
@@ -70,12 +70,12 @@ def command(
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
     said = [textwrap.fill(one, WIDTH) for one in others if one]
     print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *said]))
-    if any(one.verdict == "inconclusive" and one.cells for one in judged):
-        print(f"\nTrials that would decide the inconclusive claims: {typed(f'claims {run} --power')}")
+    if any(grade.reading(one).holds == "open" and one.cells for one in judged):
+        print(f"\nTrials that would decide the open claims: {typed(f'claims {run} --power')}")
 
 
 def _others(run: Run, judged: Sequence[Judgement]) -> str:
-    """Return how many published runs of the experiment no verdict rests on; empty if there are none."""
+    """Return how many published runs of the experiment no answer rests on; empty if there are none."""
     from benchbook.analyse import beside
 
     used = {member.run_id for one in judged for over in one.by_case if over for member in over.members}
@@ -88,38 +88,48 @@ def _others(run: Run, judged: Sequence[Judgement]) -> str:
     runs = "1 other published run" if len(others) == 1 else f"{len(others)} other published runs"
     return (
         f"{len(left)} of {runs} of this experiment (A/A runs apart) do not count here: each did other work (profile,"
-        " setups, data, versions or configurations) or allows no verdict. docs/published-runs.md lists them."
+        " setups, data, versions or configurations) or allows no answer. docs/published-runs.md lists them."
     )
 
 
-FIELDS = (
-    "id", "statement", "source", "published", "measured", "low", "high", "margin", "verdict", "scope", "runs",
-    "processors", "expect",
-)  # fmt: skip
-"""Fields of a judgement that ``--json`` prints; its other scopes and its reasons follow, in words and as codes."""
-IN_SCOPE = ("measured", "low", "high", "verdict", "runs")
+BEFORE = ("id", "statement", "source", "published", "measured", "low", "high", "margin")
+ANSWER = ("holds", "size", "verdict")
+"""The two answers as codes, and for one release the word in their place before."""
+AFTER = ("scope", "runs", "processors", "expect")
+"""Fields of a judgement that ``--json`` prints around them; its other scopes and its reasons follow."""
+IN_SCOPE = ("measured", "low", "high", *ANSWER, "runs")
 """Fields of what the run shows alone, and of what the runs on its processor show."""
 
 
 def _row(one: Judgement) -> dict[str, Any]:
-    """Return what ``--json`` prints of a verdict."""
+    """Return what ``--json`` prints of a claim."""
     from benchbook.report import reasons
 
-    fields = {name: getattr(one, name) for name in FIELDS}
-    scopes = {
-        name: None if held is None else {field: getattr(held, field) for field in IN_SCOPE}
-        for name, held in (("alone", one.alone), ("here", one.here))
-    }
     return {
-        **fields, **scopes, "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
+        **_fields(one, (*BEFORE, *ANSWER, *AFTER)),
+        **{
+            name: None if held is None else _fields(held, IN_SCOPE)
+            for name, held in (("alone", one.alone), ("here", one.here))
+        },
+        "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
     }  # fmt: skip
 
 
+def _fields(one: Judgement, names: Sequence[str]) -> dict[str, Any]:
+    from benchbook.analyse import grade
+
+    found = grade.reading(one)
+    answers = {"holds": found.holds, "size": found.size}
+    return {name: answers[name] if name in answers else getattr(one, name) for name in names}
+
+
 def _block(one: Judgement, width: int) -> str:
-    """Return a verdict as lines of at most ``width`` characters: the name and verdict, then what they mean."""
+    """Return a claim as lines of at most ``width`` characters: its name and the answers, then what they mean."""
     from benchbook.report import claim, reasons
 
-    lines = [f"{one.id}: {claim.word(one)}"]
+    lines = textwrap.wrap(
+        f"{one.id}: {claim.answer(one)}", width, subsequent_indent="  ", break_on_hyphens=False
+    )
     why = reasons.sentence(one.reasons)
     for text in (one.statement, _numbers(one), *_scopes(one), why, f"Source: {one.source}"):
         lines += textwrap.wrap(
@@ -130,7 +140,7 @@ def _block(one: Judgement, width: int) -> str:
 
 
 def _scopes(one: Judgement) -> list[str]:
-    """Return a sentence on what the verdict rests on; empty where nothing was measured, or a count has no estimate."""
+    """Return a sentence on what the answer rests on; empty where nothing was measured, or a count has no estimate."""
     from benchbook.report import claim
 
     if not one.by_case:

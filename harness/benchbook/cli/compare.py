@@ -15,7 +15,7 @@ from benchbook.errors import RequestError
 from benchbook.plan.plan import short_labels_of
 
 if TYPE_CHECKING:
-    from benchbook.analyse.machines import Finding, Machines
+    from benchbook.analyse.machines import Finding, Machines, Result
     from benchbook.analyse.run import Run
 
 MEAN = "mean over machines"
@@ -49,7 +49,7 @@ def command(
     """Compare two runs, machines or versions.
 
     Shows how the runs differ (machine, versions, settings). Then shows the ratio B/A with its 95 % CI, for each cell
-    and metric. For runs of one experiment on several machines, shows whether a verdict depends on the machine.
+    and metric. For runs of one experiment on several machines, shows whether an answer depends on the machine.
     """
     from benchbook.analyse import two_runs
     from benchbook.record.opened import opened
@@ -165,25 +165,28 @@ def _if_two_machines(runs: dict[str, Run], across: bool) -> Machines | None:
 
 
 def _show_machines(found: Machines, as_json: bool) -> None:
-    """Show each verdict on each machine, and the mean over machines."""
+    """Show each answer on each machine, and the mean over machines."""
+    from benchbook.report import holding
+    from benchbook.report.machines import counted
+
     by_finding = [(one, _of_machines(one)) for one in found.findings]
     if as_json:
         table.show([row for _, rows in by_finding for row in rows], as_json=True)
         return
     print(found.sentence)
     for one, rows in by_finding:
-        print(f"\n{one.statement.rstrip('.')}: {one.counted}")
+        print(f"\n{one.statement.rstrip('.')}: {counted(one)}")
         table.show(
             [
                 {
                     "machine": row["machine"],
-                    "verdict": row["verdict"],
+                    "answer": holding.said(said),
                     "ratio": "" if row["ratio"] is None else f"{row['ratio']:.3g}",
                     "95 % CI": _between(row["low"], row["high"]),
                     "new machine": _between(row["predicted_low"], row["predicted_high"]),
                     "I²": "" if row["i_squared"] is None else f"{100 * row['i_squared']:.0f} %",
                 }
-                for row in rows
+                for row, said in zip(rows, [*one.said, ""], strict=False)
             ],
             as_json=False,
         )
@@ -198,7 +201,8 @@ def _of_machines(one: Finding) -> list[dict[str, Any]]:
     empty = {"predicted_low": None, "predicted_high": None, "i_squared": None}
     found: list[dict[str, Any]] = [
         {
-            "id": one.id, "statement": one.statement, "machine": result.machine, "verdict": result.verdict,
+            "id": one.id, "statement": one.statement, "machine": result.machine,
+            **_answers(result), "verdict": result.verdict,
             "ratio": result.value, "low": result.low, "high": result.high, **empty,
             "reason": reasons.sentence(result.because),
         }
@@ -210,11 +214,24 @@ def _of_machines(one: Finding) -> list[dict[str, Any]]:
         ends = (None, None) if predicted is None else (math.exp(predicted[0]), math.exp(predicted[1]))
         found.append(
             found[0]
-            | {"machine": MEAN, "verdict": "", "ratio": math.exp(made.fit.centre), "low": low, "high": high}
+            | {
+                "machine": MEAN,
+                "holds": None,
+                "size": None,
+                "verdict": "",
+                "ratio": math.exp(made.fit.centre),
+                "low": low,
+                "high": high,
+            }
             | {"predicted_low": ends[0], "predicted_high": ends[1]}
             | {"i_squared": made.i_squared, "reason": ""}
         )
     return found
+
+
+def _answers(result: Result) -> dict[str, str | None]:
+    """Return the answers on a claim as codes; a comparison has none."""
+    return {"holds": None, "size": None} if result.answer is None else dict(result.answer._asdict())
 
 
 def _between(low: float | None, high: float | None) -> str:

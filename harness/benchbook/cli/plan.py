@@ -36,8 +36,8 @@ def command(
     """Show what a run would do, without doing it.
 
     Shows the factors, the time and disk that the run needs, the source of each system, and the trials in their order.
-    For each claim, shows the chance of each verdict at the spread of the last run (if there is none, at that of
-    its metric in published runs), and warns if a verdict is unlikely.
+    For each claim, shows the chance of each answer at the spread of the last run (if there is none, at that of
+    its metric in published runs), and warns if an answer is unlikely.
     """
     from benchbook.cli.request import planned
     from benchbook.declare.catalogue import Catalogue
@@ -81,7 +81,7 @@ def command(
     table.show([{"system": name, "source": source} for name, source in sources.items()], as_json=False)
     print()
     if chances:
-        print("The chance of each verdict (docs/methods.md):\n")
+        print("The chance of each answer (docs/methods.md):\n")
         table.show([one.shown() for one in chances], as_json=False)
         print()
         for warning in warnings:

@@ -72,7 +72,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         print(error)
         return
     if not found:
-        print("No verdict: the run has no claims, and no two systems gave comparable results.")
+        print("No answer: the run has no claims, and no two systems gave comparable results.")
         return
     if looks := limits.looks(run):
         print(looks)
@@ -84,14 +84,15 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         others = f"; `{command(f'run {made.experiment}')}` has longer ones" if made.profile == "smoke" else ""
         print(f"{short} comparisons have no verdict, because a phase of theirs lasted under 1 s{others}.")
     counts = Counter(one.word or one.verdict for one in found)
-    print(f"Verdicts: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}\n")
+    head = "Answers" if claimed else "Verdicts"
+    print(f"{head}: {'; '.join(f'{count} {said}' for said, count in counts.items())}\n")
     # A comparison without a claim is shown so that above 1 is better, as on its page.
     what = "ratio" if claimed else "times as good"
     interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
     rows = [
         {
             "what": lines(one.brief or one.statement),
-            "verdict": one.word or one.verdict,
+            "answer" if claimed else "verdict": one.word or one.verdict,
             interval: one.ratio(),
         }
         for one in found
@@ -100,7 +101,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if len(rows) > MOST_ROWS:
         print(f"… and {len(rows) - MOST_ROWS} more in the report")
     if claimed and (here := _resting_here(run)):
-        rests = "1 of these verdicts rests" if here == 1 else f"{here} of these verdicts rest"
+        rests = "1 of these answers rests" if here == 1 else f"{here} of these answers rest"
         print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
         there = (
             f"run {made.experiment} --again"
@@ -175,7 +176,7 @@ def _repeated(verb: str, made: Plan, results: Path) -> str:
 
 
 def _resting_here(run: Run) -> int:
-    """Return the number of claims whose verdict rests on runs of one processor."""
+    """Return the number of claims whose answer rests on runs of one processor."""
     from benchbook.analyse import claims, grade
 
     return sum(grade.reading(one).here for one in claims.over(run))

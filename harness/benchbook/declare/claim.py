@@ -238,12 +238,12 @@ class Claim(Model):
     """Equivalence margin: 0.1 lets a ratio lie between 1/1.1 and 1.1 times the published one. One-sided tests
     (at-least, at-most) have none by default."""
     at: dict[Name, Choice] = Field(default_factory=dict)
-    """Levels at which it was published; a run at other levels is judged, and its verdict names the difference."""
+    """Levels at which it was published; a run at other levels is judged, and its reason names the difference."""
     validity: Literal["trial", "phase"] = "trial"
     """Which trials count: ``trial``, those in which everything is valid; ``phase``, also those of which this phase
     was measured to its end and lost nothing that was acknowledged. Defects elsewhere are then shown beside it."""
     published_spread: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Standard deviation from run to run of a published ratio that comes from one run, as a share. The verdict then
+    """Standard deviation from run to run of a published ratio that comes from one run, as a share. The reason then
     says whether the published number is consistent with ours."""
     better: Literal["higher", "lower"] | None = None
     """Which values of the metric are better. Default: the direction of the metric."""
@@ -251,21 +251,21 @@ class Claim(Model):
     """System → version it must have stated, where its name does not hold the version."""
     accepts: dict[Name, Name] = Field(default_factory=dict)
     """System that the claim names → another version of the same product that counts as it. Where the run lacks the
-    first, the second is judged, and the verdict names it."""
+    first, the second is judged, and the reason names it."""
     substitutes: dict[Name, Name] = Field(default_factory=dict)
-    """System that the claim names → system that replaces it. It is shown, with the verdict "substitute only"."""
+    """System that the claim names → system that replaces it. It is shown, and the answer is "out of reach here"."""
     underspecified: Text | None = None
-    """Information that a rerun needs and the publication omits; the verdict is then "underspecified"."""
+    """Information that a rerun needs and the publication omits; the answer is then "not comparable"."""
     requires: list[Precondition] = Field(default_factory=list)
-    """What must be true of a run before the claim can be tested on it; else the verdict is "out of reach here"."""
+    """What must be true of a run before the claim can be tested on it; else the answer is "out of reach here"."""
     corrected: list[Correction] = Field(default_factory=list)
     """Corrections of this claim, the oldest first. Runs that began before the last one are judged by the corrected
-    claim, and their verdict says that it was declared after them."""
+    claim, and their reason says that it was declared after them."""
     added: bool = False
     """True if the claim itself is its first correction: runs that did not declare it are judged by it, too."""
     unstated: list[Name] = Field(default_factory=list)
     """Factors for what the publication omits. If a run has two or more levels of each, Benchbook tests the claim at
-    all of them; the verdict is "underspecified" only if it differs between levels."""
+    all of them; the answer is "not comparable" only if it differs between levels."""
 
     @model_validator(mode="before")
     @classmethod

@@ -46,6 +46,11 @@ class Expectation:
         return 1 if self.value > 1 else -1
 
     @property
+    def sized(self) -> bool:
+        """Whether it is the size of a difference: neither a bound nor an equality."""
+        return self.kind == "ratio" and self.sign != 0
+
+    @property
     def band(self) -> tuple[float, float]:
         """The ratios that meet it, lowest and highest; 0 or infinity where it has one bound."""
         if self.within is not None:

@@ -248,7 +248,7 @@ class Profile(Model):
     names a factor of ``--set`` has no effect."""
     in_place: dict[Name, dict[Name, Setting]] = Field(default_factory=dict)
     """Factor → level that claims name → level that this profile runs in its place, such as ``workers = { 100 = 12 }``
-    where the publication had eight times the cores. Claims are judged at these levels, and their verdicts name them,
+    where the publication had eight times the cores. Claims are judged at these levels, and their reasons name them,
     unless the run has every case of a claim at its published levels too."""
 
     def options_of(self, phase: Phase) -> dict[str, Any]:

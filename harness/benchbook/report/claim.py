@@ -1,4 +1,4 @@
-"""A judged claim in words: its sides, its ratio, what was published, and what the verdict means."""
+"""A judged claim in words: its sides, its ratio, what was published, and the two answers on it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchbook.analyse import grade, quantity
+from benchbook.analyse import grade, judgement, quantity
 from benchbook.analyse.claims import ends
 from benchbook.analyse.grade import Reading
 from benchbook.analyse.model import ALPHA
@@ -17,7 +17,8 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import PHASE
 from benchbook.declare.metric import describe
 from benchbook.declare.workload import Words, workloads
-from benchbook.report import reasons
+from benchbook.report import holding, reasons
+from benchbook.report.table import escape_html
 
 if TYPE_CHECKING:
     from benchbook.analyse.claim_evidence import JudgedCell
@@ -27,25 +28,37 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 """Most cases of a claim that a sentence names."""
-HERE = " here"
-"""After a verdict that rests on runs of one processor."""
 
 
 def word(one: Judgement) -> str:
-    """Return the verdict for readers."""
-    return reading_words(grade.reading(one))
+    """Return both answers on a claim."""
+    return ", ".join(filter(None, [holds(one), holding.size_words(grade.reading(one))]))
 
 
-def reading_words(found: Reading) -> str:
-    """Return a verdict as readers get it in words."""
-    if found.factor is not None:
-        return f"depends on {factor_words(found.factor)}"
-    here = HERE if found.here else ""
-    return (
-        f"different size{here} (direction uncertain)"
-        if found.code == "direction uncertain"
-        else found.code + here
-    )
+def holds(one: Judgement) -> str:
+    """Return whether a claim holds; if only some of its cases show it, in how many."""
+    found = grade.reading(one)
+    alike = sum(cell.answer.holds == found.holds for cell in one.cells)
+    some = found.holds in judgement.SAID and 0 < alike < len(one.cells)
+    return holding.holds_words(found) + (f" in {alike} of {len(one.cells)} cases" if some else "")
+
+
+def answer(one: Judgement) -> str:
+    """Return both answers on a claim; of one with a size, with the factor and what was published."""
+    said = word(one)
+    return f"{said}: {_factor(one)}, {was(one)}" if grade.reading(one).size and one.measured else said
+
+
+def _factor(one: Judgement) -> str:
+    """Return the measured ratio: the least and the largest one of its cases if they differ, or else of its runs."""
+    if found := ends(one):
+        return f"{span(found[0].measured, found[1].measured)} times in {len(one.cells)} cases"
+    over = one.by_case[0] if len(one.by_case) == 1 else None
+    members = () if over is None else over.members if one.scope == "processors" else over.here
+    ratios = [math.exp(member.fit.centre) for member in members]
+    if len(ratios) > 1:
+        return f"{span(min(ratios), max(ratios))} times in {len(ratios)} runs"
+    return f"{quantity.number(one.measured)} times"
 
 
 def rests(one: Judgement) -> str:
@@ -55,13 +68,17 @@ def rests(one: Judgement) -> str:
 
 
 def scopes(one: Judgement) -> dict[str, str]:
-    """Return scope → ratio with its interval, and verdict: over processors, on this one, in this run, and elsewhere."""
+    """Return scope → ratio with its interval, and answer: over processors, on this one, in this run, and elsewhere."""
     held = {f"over {rests(one)}" if one.processors > 1 else f"here, {rests(one)}": one}
     if one.here is not None:
         held[f"here, {rests(one.here)}"] = one.here
     if one.alone is not None and (one.here or one).runs > 1:
         held["this run alone"] = one.alone
-    found = {name: f"{_ratio_or_span(each)}, {each.verdict}" for name, each in held.items() if each.measured}
+    found = {
+        name: f"{_ratio_or_span(each)}, {holding.words(grade.reading(each)._replace(here=False))}"
+        for name, each in held.items()
+        if each.measured
+    }
     if one.expect is not None:
         found["on another processor expect"] = interval(*one.expect)
     return found
@@ -73,7 +90,7 @@ def _ratio_or_span(one: Judgement) -> str:
 
 def meaningless(one: Judgement) -> bool:
     """Return whether a statement has no number, so that neither a ratio of ours nor a verdict says anything of it."""
-    return one.published is None and grade.reading(one).code == "underspecified"
+    return one.published is None and grade.reading(one)[:3] == ("not comparable", None, None)
 
 
 def has_ratio(one: Judgement) -> bool:
@@ -439,7 +456,18 @@ def found(run: Run, one: Judgement, brief: bool = False) -> str:
 
 
 def concluded(one: Judgement) -> str:
-    """Return the verdict and what it means; of cases that differ, which side is ahead in which."""
+    """Return the answer and what follows from it; of cases that differ, which side is ahead in which."""
+    return f"Answer: {word(one)}. {_because(one)}".rstrip()
+
+
+def concluded_html(one: Judgement) -> str:
+    """Return the same in HTML, with the definition of the answer."""
+    return (
+        f"Answer: {holding.marked(f'{word(one)}.', grade.reading(one))} {escape_html(_because(one))}".rstrip()
+    )
+
+
+def _because(one: Judgement) -> str:
     failed = any(cell.failed for cell in one.cells)
     beyond = one.verdict == "out of reach here"
     why = _directions(one) if ends(one) and not failed and not beyond else meaning(one)
@@ -447,36 +475,47 @@ def concluded(one: Judgement) -> str:
     supported = any(cell.verdict in ("reproduced", "direction only") for cell in one.cells)
     if one.verdict == "inconclusive" and len(one.cells) > len(against) > 0 and not supported and not failed:
         why += " None confirms the claim, and too few refute it."
-    return f"Verdict: {word(one)}. {why}".rstrip()
+    return why
 
 
 def meaning(one: Judgement) -> str:
-    """Return what the verdict means, in one sentence; empty if its word says it."""
-    if grade.reading(one).code == "depends":
-        return "The publication does not state it."
+    """Return what the answer means for this claim, in one sentence; empty if its words say it."""
+    found = grade.reading(one)
+    if found.factor is not None:
+        said = reasons.by_level(one.reasons[0].facts)
+        return f"{said[:1].upper()}{said[1:]}; the publication does not state it."
     if one.verdict == "out of reach here":
         return _out_of_reach(one)
     if failed := sum(cell.failed for cell in one.cells):
         operations = "operation" if failed == 1 else "operations"
         return f"{failed:,} {operations} failed, so neither side is called better."
-    others = {str(cell.verdict) for cell in one.cells} - {str(one.verdict)}
+    others = {cell.answer for cell in one.cells} - {judgement.Answer(found.holds, found.size)}
     if len(one.cells) > 1 and others and one.verdict in ("different size", "contradicted"):
-        number = sum(cell.verdict == "reproduced" for cell in one.cells)
-        needed = ", and more than half were needed" if one.in_cells == "most" else ""
-        rest = _counted_cases(one, but="reproduced")
-        verb = "are" if number > 1 else "is"
-        same = "as expected" if one.own else "reproduced"
-        return f"Of {_all_cases(one)}, {number or 'none'} {verb} {same}{needed}: {rest}."
-    return {
-        "reproduced": "",
-        "different size": _different(one),
-        "direction only": "The direction is as published; the ratio is uncertain.",
-        "contradicted": "",
-        "inconclusive": _undecided(one),
-        "underspecified": "The publication says too little to check it.",
-        "substitute only": "A substitute was measured, so the claim itself is not judged.",
-        "not run": "This run did not measure it.",
-    }[str(one.verdict)]
+        needed = " More than half were needed." if one.in_cells == "most" else ""
+        return f"Of {_all_cases(one)}: {_counted_cases(one)}.{needed}"
+    return UNJUDGED.get(one.verdict) or (_undecided(one) if found.holds == "open" else _larger(one, found))
+
+
+UNJUDGED = {
+    "underspecified": "The publication says too little to check it.",
+    "substitute only": "A substitute was measured, so the claim itself is not judged.",
+    "not run": "This run did not measure it.",
+}
+"""Verdict of a claim that is not judged → why."""
+
+
+def _larger(one: Judgement, found: Reading) -> str:
+    """Return what a decided answer means beside its words."""
+    if found.size in ("smaller", "larger", "mixed"):
+        return "The direction is as published, but the ratio is not."
+    if found.size == "open":
+        return "The direction is as published; the ratio is uncertain."
+    if any(cell.because.code == "step-reversed" for cell in one.cells):
+        return "One step goes the other way."
+    if found.holds == "fails" and one.cells:
+        same = stated(one).value == 1
+        return "There is a difference where none was published." if same else "The published bound is missed."
+    return ""
 
 
 def _out_of_reach(one: Judgement) -> str:
@@ -491,16 +530,17 @@ UNMET = ("out-of-reach", "other-errors", "virtual-machine", "cases-unmet")
 
 
 def _undecided(one: Judgement) -> str:
-    """Return why there is no verdict: how many cases show what, or the one interval that is too wide."""
+    """Return why a claim is open: how many cases show what, or what its one interval includes."""
     if len(one.cells) > 1:
-        number, rest = _counted_cases(one).split(" ", 1)
-        return f"Of {_all_cases(one)}, {number} {'is' if number == '1' else 'are'} {rest}."
+        return f"Of {_all_cases(one)}: {_counted_cases(one)}."
     unfit = next((cell.unfit for cell in one.cells if cell.unfit), None)
-    return (
-        f"It is not judged ({reasons.briefly(unfit)})."
-        if unfit
-        else "The interval is too wide for a decision."
-    )
+    if unfit:
+        return f"It is not judged ({reasons.briefly(unfit)})."
+    if one.verdict == "different size":
+        return "The difference is smaller than published, if there is any: the interval includes 1."
+    if one.verdict == "direction only":
+        return "The direction is as published; whether the bound is met is open."
+    return "The interval is too wide for a decision."
 
 
 def _all_cases(one: Judgement) -> str:
@@ -509,18 +549,11 @@ def _all_cases(one: Judgement) -> str:
     return f"{len(one.cells)} cases" + (f" (one per {factors})" if factors else "")
 
 
-def _counted_cases(one: Judgement, but: str = "") -> str:
-    """Return how many cases have which verdict, the most frequent first; ``but`` leaves one verdict out."""
-    counted = Counter("not judged" if cell.unfit else str(cell.verdict) for cell in one.cells)
-    return ", ".join(f"{held} {word}" for word, held in counted.most_common() if word != but)
-
-
-def _different(one: Judgement) -> str:
-    if stated(one).value == 1:
-        return "There is a difference where none was published."
-    if grade.direction_holds(one):
-        return "The direction is as published, but the ratio is not."
-    return "The interval excludes the published ratio, but includes 1."
+def _counted_cases(one: Judgement) -> str:
+    """Return how many cases have which answer, the most frequent first."""
+    counted = Counter(None if cell.unfit else cell.answer for cell in one.cells)
+    said = [(holding.brief(*found) if found else "not judged", held) for found, held in counted.most_common()]
+    return "; ".join(f"{held} {words}" for words, held in said)
 
 
 def case(levels: Mapping[str, str], factors: Sequence[str], between: str = ", ") -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import comparison, grade, quantity, rules, same_work
 from benchbook.analyse.cells import labelled
+from benchbook.analyse.claim_notes import corrected_after
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
@@ -40,18 +41,22 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     """
     publication = Catalogue().publication(run.experiment)
     found = leading(run)
-    lines: list[tuple[str, str]] = []
+    lines: list[Line] = []
     if publication is not None and found:
-        lines.append(("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
-    lines += [(label, f"{claim.found(run, one)} {claim.concluded(one)}") for label, one in found]
+        lines.append(_line("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
+    for label, one in found:
+        text = claim.found(run, one)
+        lines.append(
+            Line(label, f"{text} {claim.concluded(one)}", f"{escape_html(text)} {claim.concluded_html(one)}")
+        )
     if publication is not None and publication.differs and found:
-        lines.append(("What differs", publication.differs))
+        lines.append(_line("What differs", publication.differs))
     leads = [one for _, one in found]
     lead = next(iter(leads), None)
     answer = said or answer_sentence(run)
     told = (
         '<dl class="bb-lines">'
-        + "".join(f"<dt>{escape_html(name)}</dt><dd>{escape_html(text)}</dd>" for name, text in lines)
+        + "".join(f"<dt>{escape_html(one.name)}</dt><dd>{one.markup}</dd>" for one in lines)
         + "</dl>"
         if lines
         else answer.html()
@@ -61,16 +66,33 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    badge = "; ".join(
-        [strength(run, lead.phase if lead else None), *(claim.conditions(lead) if lead else ())]
-    )
+    parts = [
+        strength(run, lead.phase if lead else None),
+        claim.rests(lead) if lead and lead.cells else "",
+        declared(run),
+        *(claim.conditions(lead) if lead else ()),
+    ]
+    badge = "; ".join(filter(None, parts))
     markup = (
         f'<div class="bb-finding">{told}</div><dl class="bb-tiles">{shown}</dl>'
         f'<p class="bb-strength"><b>{escape_html(badge)}</b> <span>{run_line(run).markdown}</span></p>'
     )
-    plain = "\n\n".join(f"**{name}.** {escape_markdown(text)}" for name, text in lines) or answer.markdown
+    plain = "\n\n".join(f"**{one.name}.** {escape_markdown(one.text)}" for one in lines) or answer.markdown
     listed = "\n".join(f"- {escape_markdown(f'{name}: {value} ({why})')}" for name, value, why in tiles)
     return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
+
+
+class Line(NamedTuple):
+    """A line of the headline."""
+
+    name: str
+    text: str
+    markup: str
+    """The text in HTML."""
+
+
+def _line(name: str, text: str) -> Line:
+    return Line(name, text, escape_html(text))
 
 
 MOST_LINES = 4
@@ -170,7 +192,7 @@ def _checks(run: Run, leads: Sequence[Judgement]) -> tuple[str, str, str]:
 
 
 def _how_sure(lead: Judgement) -> str:
-    """Return the interval of a claim, its trials and its verdict; of cases that differ, their verdicts."""
+    """Return the interval of a claim, its trials and its answer."""
     trials = claim.trials_words([cell for held in lead.cells for cell in held.sides.cells])
     trials = claim.rests(lead) if lead.scope != "run" else f"{trials} of each side"
     if ends(lead):
@@ -182,15 +204,29 @@ def _how_sure(lead: Judgement) -> str:
 
 
 def strength(run: Run, phase: str | None = None) -> str:
-    """Return how strong the evidence of a run is: its machine, trials, and the length of a phase."""
+    """Return how strong the evidence of a run is: its trials and machine, and the length of a phase."""
     found = grade.strength(run, phase)
-    parts = [f"{found.cores} cores"] if found.cores else []
     several = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
-    parts += ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]
+    parts = ["1 trial of each setup" if several == "1" else f"{several} trials of each setup"]
+    parts += [f"{found.cores} cores"] if found.cores else []
     middle = found.median_seconds
     parts += [f"median length of a phase {quantity.text(middle, 's')}"] if middle else []
     weak = f" ({', '.join(WEAK[one] for one in found.weak)})" if found.weak else ""
-    return f"{found.grade.capitalize()}{weak}: {', '.join(parts)}"
+    return f"{', '.join(parts)}{weak}"
+
+
+def declared(run: Run) -> str:
+    """Return how many claims a run has, and whether they were declared before it; empty without claims."""
+    from benchbook.analyse import claims
+
+    found = [] if run.against_itself else claims.declared(run)[0]
+    if not found:
+        return ""
+    later = sum(bool(corrected_after(one, run)) for one in found)
+    counted = "1 claim" if len(found) == 1 else f"{len(found)} claims"
+    if not later:
+        return f"{counted}, declared before the run"
+    return f"{counted}, {later} of them declared or corrected after the run"
 
 
 def refused(run: Run, title: str) -> Markdown | None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbook.analyse import machines
+from benchbook.analyse.judgement import Answer
 from benchbook.analyse.machines import Finding, Machines
 from benchbook.analyse.run import Run
 from benchbook.declare.checkout import root
 from benchbook.record import ledger
 from benchbook.record.ledger import Earlier, Entry, Withdrawal
-from benchbook.report import claim, links, opening
+from benchbook.report import claim, holding, links, opening
 from benchbook.report.table import Block, Details, Link, Table, escape_html, escape_markdown
 
 HERE = "this page"
 NOT_RUN = "not run"
-"""Verdict of a run that did not judge a claim, or declared it differently."""
+"""Verdict of a run that did not judge a claim or a comparison, or declared it differently."""
 
 
 def section(run: Run) -> Block | None:
@@ -54,12 +55,12 @@ def _of_runs(run: Run, held: list[Entry]) -> dict[str, Run]:
 
 
 def sentence(found: Machines) -> str:
-    """Return how far the runs agree: the verdicts of the runs that did the same work as this one.
+    """Return how far the runs agree: the answers of the runs that did the same work as this one.
 
-    A verdict that decides nothing counts as a verdict of its own: a reader of one run alone would have met it.
+    An answer that decides nothing counts as an answer of its own: a reader of one run alone would have met it.
     """
-    judged = [one for one in found.findings if len(_verdicts(one)) > 1]
-    same = sum(len(set(_verdicts(one))) == 1 for one in judged)
+    judged = [one for one in found.findings if len(_said(one)) > 1]
+    same = sum(len(set(_said(one))) == 1 for one in judged)
     if not judged:
         return (
             f"No {found.noun} was judged in more than one run with the same data, configuration and declaration, so "
@@ -67,16 +68,16 @@ def sentence(found: Machines) -> str:
         )
     return (
         f"Runs are published as they are made and never replaced. {len(judged)} {found.noun}s were judged in more than "
-        f"one run of the same work; {same} of them have the same verdict in every run."
+        f"one run of the same work; {same} of them have the same answer in every run."
     )
 
 
-def _verdicts(one: Finding) -> list[str]:
-    return [verdict for verdict in one.verdicts if verdict != NOT_RUN]
+def _said(one: Finding) -> list[Answer | str]:
+    return [result.said for result in one.results if result.verdict != NOT_RUN]
 
 
 def _table(run: Run, held: list[Entry], found: Machines) -> Table:
-    """Return a row for each run, the latest first: when, where, how many trials, and how its verdicts agree."""
+    """Return a row for each run, the latest first: when, where, how many trials, and how its answers agree."""
     rows: list[list[str | Link]] = [
         [
             Link(one.export.run_id, links.of_run(one.export.run_id)),
@@ -89,7 +90,7 @@ def _table(run: Run, held: list[Entry], found: Machines) -> Table:
         for one, name in zip(held, opening.names(held), strict=True)
     ]
     return Table(
-        ["Run", "Date", "Processor", "Profile", "Trials", "Verdicts as on this page"], rows, stacked=True
+        ["Run", "Date", "Processor", "Profile", "Trials", "Answers as on this page"], rows, stacked=True
     )
 
 
@@ -116,7 +117,7 @@ def _agreement(run: Run, entry: Entry, found: Machines) -> str:
     if why := found.left_out.get(entry.export.run_id):
         return f"not comparable: {why.rstrip('.')}"
     pairs = [
-        (own.verdict, other.verdict)
+        (own.said, other.said)
         for one in found.findings
         for own in one.results
         for other in one.results
@@ -126,16 +127,16 @@ def _agreement(run: Run, entry: Entry, found: Machines) -> str:
 
 
 def _findings(found: Machines) -> Table:
-    """Return a row for each finding and run: verdict and ratio."""
+    """Return a row for each finding and run: answer and ratio."""
     rows = [
         [
             one.statement,
             result.machine,
-            result.verdict,
+            holding.said(result.said),
             claim.ratio_text(result.value, result.low, result.high),
         ]
         for one in found.findings
         for result in one.results
         if result.verdict != NOT_RUN
     ]
-    return Table([found.noun.capitalize(), "Run", "Verdict", "Ratio (95 % CI)"], rows, stacked=True)
+    return Table([found.noun.capitalize(), "Run", "Answer", "Ratio (95 % CI)"], rows, stacked=True)

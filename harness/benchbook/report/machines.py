@@ -1,19 +1,22 @@
-"""The section of a report on other processors: whether the verdicts depend on the processor, and a mean over them."""
+"""The section of a report on other processors: whether the answers depend on the processor, and a mean over them."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
-from benchbook.analyse import claims, machines, quantity
+from benchbook.analyse import claims, grade, machines, quantity
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.grade import Reading
+from benchbook.analyse.judgement import Answer
 from benchbook.analyse.machines import Finding, Machines, Result
 from benchbook.analyse.random_effects import Summary
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import level_words, listing
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import sentence
-from benchbook.report import across, claim, conclusion, history, opening
+from benchbook.report import across, claim, conclusion, history, holding, opening
 from benchbook.report.charts import forest
 from benchbook.report.claim import Shown
 from benchbook.report.table import Block, Details, Table, escape_html, escape_markdown
@@ -29,7 +32,7 @@ MEAN = (
     "The mean over processors is that of a random-effects model (variance between processors: Paule and Mandel; "
     "interval: Hartung-Knapp-Sidik-Jonkman)."
 )
-OVER = "The row over all runs is the verdict on this page: it rests on every run of the same work."
+OVER = "The row over all runs is the answer on this page: it rests on every run of the same work."
 TIMES = "A ratio above 1 means that the first of the two is better."
 PREDICTED = "The bar of another processor is the 95 % prediction interval for its ratio."
 TWO = "Two processors show little about others, so the CI of their mean is wide."
@@ -116,9 +119,10 @@ def _forest(one: Finding, over: Judgement | None) -> tuple[str, str]:
     ``over`` is the judgement on a claim over all runs.
     """
     seen = {result.machine: _shown(result) for result in one.results}
-    rows = [(result.machine, result.verdict, seen[result.machine]) for result in one.results]
+    rows = [(result.machine, result.said, seen[result.machine]) for result in one.results]
     if over is not None:
-        rows.append((f"Over {claim.rests(over)}", str(over.verdict), claim.shown(over)))
+        said = grade.reading(over)
+        rows.append((f"Over {claim.rests(over)}", Answer(said.holds, said.size), claim.shown(over)))
         if over.expect is not None:
             rows.append(
                 ("Another processor", "expected", Shown(claim.interval(*over.expect), (), *over.expect))
@@ -133,21 +137,37 @@ def _forest(one: Finding, over: Judgement | None) -> tuple[str, str]:
     scale = forest.scale_of([held for _, _, held in rows], [stated.value])
     lines = "".join(
         forest.parts(
-            verdict, escape_html(name), forest.lane(scale, held, stated.value, stated.kind), verdict,
-            f"<b>{escape_html(held.text)}</b>",
+            said.holds if isinstance(said, Answer) else said, escape_html(name),
+            forest.lane(scale, held, stated.value, stated.kind), _marked(said), f"<b>{escape_html(held.text)}</b>",
         )
-        for name, verdict, held in rows
+        for name, said, held in rows
     )  # fmt: skip
-    said = f"{one.counted[0].upper()}{one.counted[1:]}. {heterogeneity(one)}"
+    counts = counted(one)
+    text = f"{counts[0].upper()}{counts[1:]}. {heterogeneity(one)}"
     statement = sentence(_statement(one))
-    markup = f"<p><b>{escape_html(statement)}</b> {escape_html(said)}</p>"
+    markup = f"<p><b>{escape_html(statement)}</b> {escape_html(text)}</p>"
     written = "\n".join(
-        f"- {escape_markdown(f'{name}: {verdict}, {held.text}')}" for name, verdict, held in rows
+        f"- {escape_markdown(f'{name}: {holding.said(said)}, {held.text}')}" for name, said, held in rows
     )
     return (
         f'{markup}<div class="bb-forest">{forest.plot(lines, scale)}</div>',
-        f"**{escape_markdown(statement)}** {escape_markdown(said)}\n\n{written}",
+        f"**{escape_markdown(statement)}** {escape_markdown(text)}\n\n{written}",
     )
+
+
+def _marked(said: Answer | str) -> str:
+    """Return the same in HTML, an answer with its definition."""
+    if isinstance(said, Answer):
+        return holding.marked(holding.said(said), Reading(*said))
+    return f'<span class="bb-answer">{escape_html(said)}</span>'
+
+
+def counted(one: Finding) -> str:
+    """Return how many machines say what: "holds, smaller on 2 machines; reversed on 1"."""
+    counts = Counter(map(holding.said, one.said)).most_common()
+    said = [f"{text} on {number}" for text, number in counts]
+    said[0] += " machine" if counts[0][1] == 1 else " machines"
+    return "; ".join(said)
 
 
 def _first(one: Finding) -> Judgement | None:
@@ -187,7 +207,7 @@ def heterogeneity(one: Finding) -> str:
 
 
 def every(found: Machines, over: Mapping[str, Judgement]) -> Table:
-    """Return a row for each finding and each of its cases: verdict and ratio on each machine, and their mean."""
+    """Return a row for each finding and each of its cases: answer and ratio on each machine, and their mean."""
     rows = []
     for one in found.findings:
         if any(held.value for held in one.results):
@@ -199,7 +219,10 @@ def every(found: Machines, over: Mapping[str, Judgement]) -> Table:
 
 def _row(one: Finding, statement: str, over: Judgement | None = None) -> list[str]:
     made = one.summary
-    cells = [f"{held.verdict}: {_shown(held).text}" if held.value else held.verdict for held in one.results]
+    cells = [
+        f"{holding.said(held.said)}: {_shown(held).text}" if held.value else holding.said(held.said)
+        for held in one.results
+    ]
     share = quantity.MISSING if made is None else f"{100 * made.i_squared:.0f} %"
     if over is not None:
         return [statement, *cells, claim.shown(over).text, share]

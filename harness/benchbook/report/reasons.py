@@ -17,7 +17,7 @@ from benchbook.declare.expectation import Expectation
 from benchbook.declare.metric import describe
 from benchbook.errors import RequestError
 from benchbook.plan.sequential import FIRST
-from benchbook.report import marks
+from benchbook.report import holding, marks
 
 if TYPE_CHECKING:
     from benchbook.analyse.ratio import Ratio
@@ -91,7 +91,7 @@ def condition(one: Reason) -> str:
 
 def look(taken: Mapping[str, Any]) -> str:
     """Return a look as one line."""
-    found = [f"{name} is decided ({taken['verdicts'][name]['verdict']})" for name in taken["decided"]]
+    found = [f"{name} is decided ({_decided(taken['verdicts'][name])})" for name in taken["decided"]]
     found += [
         f"{name} is given up: {sentence([of_row(one) for one in held['reasons']])}"
         for name, held in taken["given_up"].items()
@@ -105,6 +105,12 @@ def look(taken: Mapping[str, Any]) -> str:
     found += [f"the run ends: {taken['stopped']}"] if taken["stopped"] else []
     error = f"{100 * taken['level']:.2g} %"
     return f"judged after block {taken['block']}, with an error of at most {error}: {'; '.join(found)}"
+
+
+def _decided(one: Mapping[str, Any]) -> str:
+    if one["holds"] == "open":
+        return "the ratio is not as published, its direction is open"
+    return holding.brief(one["holds"], one["size"])
 
 
 def trials_needed(trials: int | None) -> str:
@@ -266,8 +272,8 @@ NEEDED = {"all": "all", "most": "more than half", "any": "at least one"}
 
 def _cases(facts: Facts) -> str:
     counted = [
-        f"{word} in {len(cases)} ({some([_case(one) for one in cases])})"
-        for word, cases in facts["verdicts"].items()
+        f"{holding.brief(one['holds'], one['size'])} in {len(one['cases'])} ({some([*map(_case, one['cases'])])})"
+        for one in facts["answers"]
     ]
     if unfit := [f"{_case(one['case'])}: {text(one['because'])}" for one in facts["unfit"]]:
         counted.append(f"no result in {len(unfit)} ({some(unfit)})")
@@ -281,10 +287,12 @@ def _cases(facts: Facts) -> str:
     )
 
 
-def _by_level(facts: Facts) -> str:
-    return ", ".join(
-        f"{word} with {some([level_words(facts['factor'], level) for level in levels])}"
-        for word, levels in facts["verdicts"].items()
+def by_level(facts: Facts) -> str:
+    """Return the answers at the levels of a factor that the publication leaves open."""
+    return "; ".join(
+        f"{holding.brief(one['holds'], one['size'])} with "
+        f"{some([level_words(facts['factor'], level) for level in one['levels']])}"
+        for one in facts["answers"]
     )
 
 
@@ -385,9 +393,12 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "zero-value": "a value is not above zero",
     "all-zero": "all values of one side are zero",
     "cases": _cases,
-    "alone": "on their own, enough are {verdict}, but not when all are tested together at 5 %",
-    "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {_by_level(facts)}",
-    "levels-disagree": lambda facts: f"{_by_level(facts)}: the publication does not state which it means",
+    "alone": lambda facts: (
+        f"on their own, enough cases {'hold' if facts['holds'] else 'speak against it'}, "
+        "but not when all are tested together at 5 %"
+    ),
+    "depends": lambda facts: f"depends on {factor_words(facts['factor'])}: {by_level(facts)}",
+    "levels-disagree": lambda facts: f"{by_level(facts)}: the publication does not state which it means",
     "smaller-load": "a smaller load than the published one does not show what fails there",
     "compared-better": _better,
     "compared-equal": lambda facts: (
@@ -437,7 +448,9 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "not-measured-here": "it was not measured",
     "declared-otherwise": "the run declared this claim differently, or not at all",
     "substitute": "{system} is in place of {named}",
-    "substitute-verdict": "for the substitute alone the verdict would be: {verdict}",
+    "substitute-verdict": lambda facts: (
+        f"for the substitute alone the answer would be: {holding.brief(facts['holds'], facts['size'])}"
+    ),
     "out-of-reach": _out_of_reach,
     "other-errors": lambda facts: (
         f"{_number(facts['operations'], 'operation')} of {facts['setup']} failed with {', '.join(facts['messages'])},"
@@ -510,7 +523,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "no-number-for-span": "the publication has no number for this whole range",
     "against-trend": lambda facts: f"against the trend: {some([text(one) for one in facts['steps']])}",
     "step": _step,
-    "final": "its verdict is {verdict}",
+    "final": lambda facts: f"its answer is {holding.brief(facts['holds'])}",
     "same-answers": "further trials repeat the same answers",
     "hopeless": _hopeless,
     **marks.WORDS,

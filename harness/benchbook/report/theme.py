@@ -22,7 +22,7 @@ from typing import Any, get_args
 import altair as alt
 from altair.utils import schemapi
 
-from benchbook.analyse import scaled
+from benchbook.analyse import judgement, scaled
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.system import Shape
@@ -32,19 +32,15 @@ PALETTE = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "pink": "#CC79A7",
     "violet": "#7733FF", "crimson": "#E5004C", "periwinkle": "#6680FF", "plum": "#9B4B80",
 }  # fmt: skip
-VERDICTS = {
-    "reproduced": "#009E73",
-    "different size": "#B07800",
-    "direction only": "#6680FF",
-    "contradicted": "#D55E00",
-    "inconclusive": "#858A93",
-    "underspecified": "#B0578F",
-    "substitute only": "#9B4B80",
-    "not run": "#858A93",
-    "out of reach here": "#5F7A8A",
+HOLDS, CONTRARY, OPEN, NO_ANSWER = "#009E73", "#D55E00", "#858A93", "#7733FF"
+ANSWERS: dict[str, str] = {
+    "holds": HOLDS,
+    **dict.fromkeys(judgement.CONTRARY, CONTRARY),
+    "open": OPEN,
+    "out of reach here": NO_ANSWER,
+    "not comparable": NO_ANSWER,
 }
-"""Verdict → its colour on every page, in the order of pages. Text names the verdict too: colour is not enough."""
-OTHER_VERDICT = "#858A93"
+"""Whether a claim holds → its colour on every page. Text beside it says the same: colour is not enough."""
 SHAPES: tuple[str, ...] = get_args(Shape)
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3), (10, 4), (4, 1))
 PLACES = len(PALETTE) * len(SHAPES)
@@ -74,13 +70,13 @@ def look(system: str) -> tuple[str, str]:
     return colour or list(PALETTE)[drawn % len(PALETTE)], shape or _shape_at(drawn)
 
 
-def verdict_colour(verdict: str) -> str:
-    """Return the colour of a verdict as ``#rrggbb``.
+def answer_colour(holds: str) -> str:
+    """Return the colour of an answer as ``#rrggbb``; that of a comparison without a claim is grey.
 
-    >>> verdict_colour("reproduced")
-    '#009E73'
+    >>> answer_colour("holds"), answer_colour("better")
+    ('#009E73', '#858A93')
     """
-    return VERDICTS.get(verdict, OTHER_VERDICT)
+    return ANSWERS.get(holds, OPEN)
 
 
 def slot(system: str) -> int:

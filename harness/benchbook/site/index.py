@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchbook.analyse import claims, grade, judgement
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.judgement import Holds
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
 from benchbook.declare import checkout, project
@@ -17,7 +18,7 @@ from benchbook.declare.defects import publications
 from benchbook.declare.publication import Publication
 from benchbook.errors import BenchbookError, RequestError
 from benchbook.record.export import SMOKE
-from benchbook.report import claim, conclusion, theme
+from benchbook.report import claim, conclusion, holding, theme
 from benchbook.report.colophon import linked
 from benchbook.report.figure import Figure
 from benchbook.report.render import DEFAULT
@@ -184,10 +185,6 @@ def comparisons() -> list[Compared]:
     return sorted(found, key=lambda one: (one.publication.year or 9999, one.run.experiment))
 
 
-OPEN = tuple(name for name in theme.VERDICTS if name not in judgement.DECIDED)
-"""Verdicts that decide nothing."""
-
-
 def once(found: Sequence[Compared]) -> list[Judgement]:
     """Return the judgement on each published claim once, whoever repeats it (``counted_with``)."""
     catalogue, kept = Catalogue(), dict[str, Judgement]()
@@ -208,38 +205,51 @@ SCALE = {"scaled", "levels-instead", "levels-in-place"}
 
 
 def summary() -> Markdown:
-    """Return the number of sources, claims and questions, and the sum of all verdicts on claims."""
+    """Return the number of sources, claims and questions, and how many of the claims hold."""
     found = comparisons()
     if not found:
-        return missing("The sum of verdicts", "there is no published rerun of a comparison yet")
+        return missing("The sum of answers", "there is no published rerun of a comparison yet")
     every = once(found)
-    counts = outcome.counts(every)
-    counted = Counter[str](grade.reading(judged).code for judged in every)
-    total, undecided = counted.total(), sum(number for verdict, _, number in counts if verdict in OPEN)
-    decided = [
-        f"**{counted[name]}** {words}"
-        for name, words in (
-            ("reproduced", "hold as published"),
-            ("different size", "hold in direction but not in size"),
-            ("direction uncertain", "have another ratio whose direction is not certain in every case"),
-            ("direction only", "hold in direction, with an uncertain size"),
-            ("contradicted", "do not hold"),
-        )
-        if counted.get(name)
-    ]
-    reasons = listing([f"{number} {word}" for verdict, word, number in counts if verdict in OPEN])
-    decided += [f"**{undecided}** stay open ({reasons})"] if undecided else []
-    here = sum(grade.reading(judged).here for judged in every)
-    only = f" {here} of these answers rest on one processor: they hold *here*." if here else ""
     sources = len({one.publication.title for one in found})
-    asked = sum(judged.own for one in found for judged in claims.over(one.run))
     other = sum(any(why.code in SCALE for why in (*one.reasons, *one.conditions)) for one in every)
-    apart = f"The claims are from {sources} sources; {other} of them were measured at another scale than published."
-    questions = f" {asked} questions of our own are counted apart." if asked else ""
-    return Markdown(
-        f"Of {total} published claims, {listing(decided)} ([how verdicts are reached](methods.html)).{only} "
-        f"{apart}{questions}"
-    )
+    own = [judged for one in found for judged in claims.over(one.run) if judged.own]
+    said = [
+        f"{sources} sources, {len(every)} published claims: {_summed(every)} ([how they are judged](methods.html))."
+    ]
+    if here := sum(grade.reading(judged).here for judged in every):
+        said.append(f"{here} of these answers rest on one processor: they hold *here*.")
+    if other:
+        said.append(f"{other} of the claims were measured at another scale than published.")
+    if own:
+        noun = "question" if len(own) == 1 else "questions"
+        said.append(f"{len(own)} {noun} of our own are counted apart: {_summed(own).replace('**', '')}.")
+    return Markdown(" ".join(said))
+
+
+def _summed(found: Sequence[Judgement]) -> str:
+    """Return how many claims hold, and in which size; how many do not; and how many have no answer."""
+    counts = outcome.groups(found)
+    sizes = Counter(size for one in found if (size := grade.reading(one).size))
+    parts = []
+    if held := counts.get("holds"):
+        known = [f"{sizes[size]} {holding.SIZES[size][0]}" for size in holding.SIZES if sizes[size]]
+        unsized = held - sizes.total()
+        known += [f"{unsized} without a published size"] if known and unsized else []
+        parts.append(f"**{held}** hold" + (f" ({', '.join(known)})" if known else ""))
+    for verb, members in (
+        ("do not hold", judgement.CONTRARY),
+        ("are open", ("open",)),
+        ("have no answer", ("out of reach here", "not comparable")),
+    ):
+        named = [f"{counts[one]} {holding.HOLDS[one][0]}" for one in members if one in counts]
+        if number := sum(counts.get(one, 0) for one in members):
+            parts.append(f"**{number}** {verb}" + (f" ({', '.join(named)})" if len(members) > 1 else ""))
+    return listing(parts)
+
+
+def answers() -> Details:
+    """Return the definition of every answer, folded."""
+    return holding.legend()
 
 
 def picture() -> Figure | Markdown:
@@ -247,8 +257,8 @@ def picture() -> Figure | Markdown:
     rows = [overview.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
     if not rows:
         return missing("The picture of all comparisons", "no published run has a claim")
-    counts = outcome.counts([one.lead for one in comparisons() if one.lead is not None])
-    words = listing([f"{number} {word}" for _, word, number in counts])
+    counts = outcome.groups([one.lead for one in comparisons() if one.lead is not None])
+    words = listing([f"{number} {holding.HOLDS[one][0]}" for one, number in counts.items()])
     return overview.figure(f"The main claim of each comparison: {words}", rows)
 
 
@@ -265,13 +275,13 @@ class Cards:
 
 
 def cards() -> Cards | Markdown:
-    """Return a card for each comparison: who claimed what, the first findings, all verdicts, and a caveat."""
+    """Return a card for each comparison: who claimed what, the first findings, all answers, and a caveat."""
     found = comparisons()
     if not found:
         return missing("The list of comparisons", "there is no published rerun of a comparison yet")
     markup = "".join(_card(one) for one in found)
     plain = "\n\n".join(
-        f"{one.run.info['title']}: {' '.join(text for _, text in _findings(one))}" for one in found
+        f"{one.run.info['title']}: {' '.join(text for _, text, _ in _findings(one))}" for one in found
     )
     return Cards(f'<div class="bb-cards">{markup}</div>', plain)
 
@@ -280,14 +290,15 @@ ON_CARD = 2
 """Findings on a card; the page of the comparison has all."""
 
 
-def _findings(one: Compared) -> list[tuple[str, str]]:
-    """Return label, and finding with its verdict, of the first claims in the headline of a comparison."""
+def _findings(one: Compared) -> list[tuple[str, str, str]]:
+    """Return label, finding with its answer, and the same in HTML, of the first claims of a comparison."""
     found = conclusion.leading(one.run)
     if not found and one.lead is not None:
         found = [("Found", one.lead)]
+    said = [(label, judged, outcome.finding(one.run, judged)) for label, judged in found[:ON_CARD]]
     return [
-        (label, f"{outcome.finding(one.run, judged)} {claim.concluded(judged)}")
-        for label, judged in found[:ON_CARD]
+        (label, f"{text} {claim.concluded(judged)}", f"{escape_html(text)} {claim.concluded_html(judged)}")
+        for label, judged, text in said
     ]
 
 
@@ -298,11 +309,10 @@ def _card(one: Compared) -> str:
     publication = one.publication
     rows = [
         ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
-        *((escape_html(label), escape_html(text)) for label, text in _findings(one)),
+        *((escape_html(label), markup) for label, _, markup in _findings(one)),
     ]
     caveat = outcome.caveat(one.run, one.lead)
-    strength = grade.strength(one.run, one.lead.phase if one.lead else None)
-    rerun = f" · rerun: {escape_html(', '.join(filter(None, (strength.grade, caveat))))}"
+    rerun = f" · rerun: {escape_html(caveat)}" if caveat else ""
     rerun += f" · {machines}" if (machines := _machines(one.run)) else ""
     listed = "".join(
         f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
@@ -323,26 +333,28 @@ def _machines(run: Run) -> str:
 
 
 def strip(found: Sequence[Judgement]) -> str:
-    """Return verdicts as HTML: a coloured square for each claim, and their number in words."""
+    """Return answers as HTML: a coloured square for each claim, and their number in words."""
     items = []
-    for verdict, word, number in outcome.counts(found):
-        square = f'<span class="bb-square" style="--verdict: {theme.verdict_colour(verdict)}"></span>'
-        squares = f'<span class="bb-squares" aria-hidden="true">{number * square}</span>'
-        items.append(f"<span>{squares}{number} {word}</span>")
+    for one, number in outcome.groups(found).items():
+        words, meaning = holding.HOLDS[one]
+        squares = f'<span class="bb-squares" aria-hidden="true">{number * _square(one)}</span>'
+        items.append(f'<span title="{escape_html(meaning)}">{squares}{number} {words}</span>')
     return f'<span class="bb-strip">{"".join(items)}</span>' if items else ""
 
 
+def _square(holds: Holds) -> str:
+    return f'<span class="bb-square" style="--answer: {theme.answer_colour(holds)}"></span>'
+
+
 def _every(one: Compared) -> str:
-    """Return what differs from the publication, and all claims with their verdicts, folded."""
+    """Return what differs from the publication, and all claims with their answers, folded."""
     text = one.publication.differs
     differs = f"<p>What differs from the publication: {escape_html(text)}</p>" if text else ""
     own = [held for held in claims.over(one.run) if held.own]
-    order = outcome.ordered(str(held.verdict) for held in one.claims)
-    found = sorted(one.claims, key=lambda held: order.index(str(held.verdict)))
+    found = sorted(one.claims, key=lambda held: outcome.place(grade.reading(held)))
     items = "".join(
-        f'<li><span class="bb-square" style="--verdict: {theme.verdict_colour(held.verdict)}"></span>'
-        f"<span><b>{escape_html(claim.word(held))}</b>: "
-        f"{escape_html(held.asked)}</span></li>"
+        f"<li>{_square((said := grade.reading(held)).holds)}<div>{holding.marked(claim.answer(held), said)}"
+        f"<p>{escape_html(held.asked)}</p></div></li>"
         for held in (*found, *own)
     )
     more = f" and {len(own)} question{'s' if len(own) > 1 else ''} of ours" if own else ""

@@ -1,27 +1,30 @@
-"""Outcomes of a run in words: verdicts on its claims, its lead claim, or its comparisons if it has no claims."""
+"""Outcomes of a run in words: answers on its claims, its lead claim, or its comparisons if it has no claims."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchbook.analyse import claims, comparison, grade, quantity
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.grade import Reading
+from benchbook.analyse.judgement import Holds
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.publication import Publication
-from benchbook.report import claim, conclusion, reasons, theme
+from benchbook.report import claim, conclusion, holding, reasons
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a claim or a comparison, with its ratio and interval."""
+    """What was found on a claim or a comparison, with its ratio and interval."""
 
     statement: str
     verdict: str
+    """Whether a claim holds, or the verdict on a comparison."""
     value: float | None
     low: float | None
     high: float | None
@@ -30,7 +33,7 @@ class Outcome:
     brief: str = ""
     """A comparison with what was measured first; empty for a claim."""
     word: str = ""
-    """The verdict on a claim for readers; empty for a comparison."""
+    """Both answers on a claim for readers; empty for a comparison."""
 
     def ratio(self) -> str:
         """Return the ratio with its interval as text."""
@@ -38,13 +41,13 @@ class Outcome:
 
 
 def outcomes(run: Run) -> list[Outcome]:
-    """Return the verdicts on the claims of a run; on every comparison with its baseline, if it ran none of them."""
+    """Return the answers on the claims of a run; the verdicts on its comparisons with the baseline, if it ran none."""
     judged = claims.over(run) if run.declared.get("claims") else []
     if any(one.verdict != "not run" for one in judged):
         return [
             Outcome(
                 one.statement,
-                str(one.verdict),
+                grade.reading(one).holds,
                 one.measured,
                 one.low,
                 one.high,
@@ -70,18 +73,16 @@ def lead(run: Run) -> Judgement | None:
     return next(iter([*(one for _, one in conclusion.leading(run)), *published_claims(run)]), None)
 
 
-def counts(found: Sequence[Judgement]) -> list[tuple[str, str, int]]:
-    """Return verdict, its word for readers, and the number of claims, in the order of ``theme.VERDICTS``."""
-    counted = Counter((str(one.verdict), grade.reading(one)) for one in found)
-    order = ordered(verdict for verdict, _ in counted)
-    keys = sorted(counted, key=lambda key: (order.index(key[0]), key[1].code, key[1].factor or ""))
-    return [(verdict, claim.reading_words(held), counted[verdict, held]) for verdict, held in keys]
+def place(found: Reading) -> tuple[int, int, str, bool]:
+    """Return the place of an answer on pages."""
+    answers, sizes = list(holding.HOLDS), [None, *holding.SIZES]
+    return answers.index(found.holds), sizes.index(found.size), found.factor or "", found.here
 
 
-def ordered(verdicts: Iterable[str]) -> list[str]:
-    """Return verdicts in the order of pages, each once."""
-    order = list(theme.VERDICTS)
-    return sorted(dict.fromkeys(verdicts), key=lambda one: order.index(one) if one in order else len(order))
+def groups(found: Sequence[Judgement]) -> dict[Holds, int]:
+    """Return whether claims hold and the number of them, in the order of pages."""
+    counted = Counter(grade.reading(one).holds for one in found)
+    return {one: counted[one] for one in holding.HOLDS if counted[one]}
 
 
 @dataclass(frozen=True)

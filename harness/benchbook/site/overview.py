@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchbook.analyse import grade
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.declare.publication import Publication
-from benchbook.report import claim, theme
+from benchbook.report import claim, holding, theme
 from benchbook.report.figure import Figure
 from benchbook.report.table import Table
 from benchbook.site import outcome
@@ -20,7 +21,7 @@ LINE = 52
 """Characters of a line of a statement that fit at 390 pixels."""
 LINE_HEIGHT = 15
 HEAD = 16
-"""Height in pixels of a row's first lines: the comparison, and the verdict with its numbers."""
+"""Height in pixels of a row's first lines: the comparison, and the answer with its numbers."""
 MARK = 17
 """Distance in pixels from the last line of text to the mark."""
 WORDS = 11
@@ -41,9 +42,12 @@ class Row:
     name: str
     """Name of the comparison, and who published it when."""
     statement: str
-    verdict: str
+    holds: str
+    """Whether it holds, as a code."""
     word: str
-    """The verdict for readers, such as "depends on object size"."""
+    """Both answers for readers, such as "holds here, smaller"."""
+    meaning: str
+    """Definition of the answers."""
     shown: claim.Shown
     """The measured ratio with its interval, or those of the cases."""
     stated: claim.Stated
@@ -55,10 +59,10 @@ class Row:
 
     @property
     def head(self) -> str:
-        """The second line: verdict and numbers."""
-        verdict = self.word[0].upper() + self.word[1:]
+        """The second line: answer and numbers."""
+        answer = self.word[0].upper() + self.word[1:]
         measured = f": {self.shown.text}" if self.shown.values else ""
-        return f"{verdict}{measured}, published {self.published}" if self.stated.value else verdict + measured
+        return f"{answer}{measured}, published {self.published}" if self.stated.value else answer + measured
 
 
 def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
@@ -67,8 +71,9 @@ def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
     return Row(
         name=f"{run.info['title'] or run.experiment}{by}",
         statement=one.statement.rstrip("."),
-        verdict=str(one.verdict),
+        holds=grade.reading(one).holds,
         word=claim.word(one),
+        meaning=holding.meant(grade.reading(one)),
         shown=claim.shown(one),
         stated=claim.stated(one),
         published=claim.published_words(one),
@@ -92,7 +97,7 @@ def table(rows: Sequence[Row]) -> Table:
         "Claim",
         "Published",
         "Rerun (CI)",
-        "Verdict",
+        "Answer",
         "Left of 1",
         "Right of 1",
     ]
@@ -128,7 +133,7 @@ def _draw(rows: Sequence[Row]) -> Any:
         "Ratio of the two sides (log scale)",
     )
     axis.grid = False
-    verdicts = list(dict.fromkeys(one.verdict for one in rows))
+    answers = list(dict.fromkeys(one.holds for one in rows))
     x = alt.X("value:Q", scale=scale, axis=axis)
     vertical = alt.Scale(domain=[height, 0], nice=False, zero=False)
 
@@ -136,15 +141,16 @@ def _draw(rows: Sequence[Row]) -> Any:
         return alt.Y(f"{field}:Q", scale=vertical, axis=None)
 
     colour = alt.Color(
-        "verdict:N",
-        scale=alt.Scale(domain=verdicts, range=[theme.verdict_colour(one) for one in verdicts]),
+        "holds:N",
+        scale=alt.Scale(domain=answers, range=[theme.answer_colour(one) for one in answers]),
         legend=None,
     )
     tooltip = [
         alt.Tooltip("statement:N", title="claim"),
         alt.Tooltip("claimed:N", title="published"),
         alt.Tooltip("ratio:N", title="rerun"),
-        alt.Tooltip("verdict:N"),
+        alt.Tooltip("answer:N"),
+        alt.Tooltip("meaning:N"),
     ]
 
     def data(wanted: list[dict[str, Any]]) -> Any:
@@ -213,7 +219,9 @@ def _placed(rows: Sequence[Row]) -> tuple[list[dict[str, Any]], int]:
                 "head": one.head,
                 "lines": "\n".join(lines),
                 "statement": one.statement,
-                "verdict": one.verdict,
+                "holds": one.holds,
+                "answer": one.word,
+                "meaning": one.meaning,
                 "values": list(one.shown.values),
                 "low": min((_within(one.shown.low), *one.shown.values))
                 if one.shown.low is not None

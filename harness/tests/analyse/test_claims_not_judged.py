@@ -58,7 +58,7 @@ def test_a_substitute_is_shown_and_not_judged(tmp_path: Path) -> None:
     assert found.verdict == "substitute only"
     assert found.measured == pytest.approx(2, rel=0.03)
     assert "cnosdb-2.4 is in place of cnosdb-2.0.1" in sentence(found.reasons)
-    assert "for the substitute alone the verdict would be: reproduced" in sentence(found.reasons)
+    assert "for the substitute alone the answer would be: holds as published" in sentence(found.reasons)
 
 
 def test_a_substitute_that_misses_a_precondition_shows_nothing(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_substitute_that_misses_a_precondition_shows_nothing(tmp_path: Path) -
     )  # fmt: skip
     assert found.verdict == "substitute only"
     said = sentence(found.reasons)
-    assert "for the substitute alone the verdict would be: out of reach here" in said
+    assert "for the substitute alone the answer would be: out of reach here" in said
     assert "at most 1,500 per second is needed" in said
 
 

@@ -1,4 +1,4 @@
-"""docs/claims.md: its example, its examples of verdicts and its keys are those of the program."""
+"""docs/claims.md: its example, its examples of answers and its keys are those of the program."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import pytest
 from scipy.special import stdtrit
 
 from benchbook.analyse import beside, learned
-from benchbook.analyse.judgement import evidence, word
+from benchbook.analyse.judgement import Answer, answer, evidence, word
 from benchbook.analyse.model import Fit
 from benchbook.analyse.processors import Between
 from benchbook.cli.app import run
 from benchbook.declare.claim import Claim
 from benchbook.declare.expectation import Expectation, Kind
+from benchbook.report import holding
 from tests.claims import measured_run
 
 PAGE = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
@@ -26,7 +27,7 @@ TESTS: tuple[tuple[Kind, float, float], ...] = (
     ("at-least", 2.0, 0.0),
     ("equal", 1.0, 0.1),
 )
-"""The test, the published ratio and the margin of the last three columns of the table of verdicts."""
+"""The test, the published ratio and the margin of the last three columns of the table of answers."""
 
 
 def section(title: str) -> str:
@@ -66,16 +67,40 @@ def test_the_example_has_the_verdict_that_the_program_gives(
     assert capsys.readouterr().out == f"example\n\n{shown}"
 
 
-def test_the_examples_of_verdicts_have_them() -> None:
+def answered(example: str, expected: Expectation) -> tuple[str, Answer] | None:
+    """Return verdict and answer for a ratio of five trials with its interval; None for an example in words."""
+    numbers = re.fullmatch(r"([\d.]+) \(([\d.]+)-([\d.]+)\)", example)
+    if numbers is None:
+        return None
+    centre, low, high = (math.log(float(number)) for number in numbers.groups())
+    shown = evidence(Fit(centre, (high - low) / 2 / float(stdtrit(4, 0.975)), 4.0, 5, 0.1), expected)
+    return word(shown), answer(word(shown), [(shown, expected)])
+
+
+def test_the_first_examples_have_the_answers_of_the_program() -> None:
+    kinds = {"at least 2": TESTS[1], "equal, within 10 %": TESTS[2]}
     tried = 0
-    for verdict, _, *examples in rows(section("Verdicts")):
+    for published, measured, holds, size in rows(PAGE.partition("\n## ")[0].partition("| Answer |")[0]):
+        if re.fullmatch(r"[\d.]+", published):
+            kinds[published] = "ratio", float(published), 0.1
+        if published in kinds and (found := answered(measured, Expectation(*kinds[published]))):
+            assert (holds, size) == (found[1].holds, holding.size_words(found[1])), (published, measured)
+            tried += 1
+    assert tried == 12
+
+
+def test_the_examples_of_each_test_have_its_answer() -> None:
+    tried = 0
+    for said, _, *examples, verdict in rows(section("How an answer is reached")):
         for example, (kind, published, margin) in zip(examples, TESTS, strict=True):
-            if numbers := re.fullmatch(r"([\d.]+) \(([\d.]+)-([\d.]+)\)", example):
-                centre, low, high = (math.log(float(number)) for number in numbers.groups())
-                fit = Fit(centre, (high - low) / 2 / float(stdtrit(4, 0.975)), 4.0, 5, 0.1)
-                assert word(evidence(fit, Expectation(kind, published, margin))) == verdict, (kind, example)
+            text = example.partition(", if 1 was")[0]
+            found = answered(text, Expectation(kind, 1.0 if text != example else published, margin))
+            if found is not None:
+                assert found[0] == verdict, (kind, example)
+                assert found[1].holds in said, (kind, example)
+                assert not found[1].size or holding.size_words(found[1]) in said, (kind, example)
                 tried += 1
-    assert tried == 15
+    assert tried == 18
 
 
 def test_every_key_has_an_example_that_is_one() -> None:

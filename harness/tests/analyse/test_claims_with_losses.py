@@ -33,7 +33,7 @@ def test_a_side_that_crashes_in_every_trial_of_one_setup_is_not_reproduced(tmp_p
     assert found.verdict == "inconclusive"
     assert "lost in 1 (batches of 5,000: 5 of 5 trials of" in sentence(found.reasons)
     assert "the server died (signal 11)" in sentence(found.reasons)
-    assert "reproduced in 4" in sentence(found.reasons)
+    assert "holds as published in 4" in sentence(found.reasons)
 
 
 def test_most_setups_may_hold_without_the_one_that_crashed(tmp_path: Path) -> None:
@@ -262,6 +262,6 @@ def test_what_was_published_in_five_setups_is_not_judged_on_one(tmp_path: Path) 
     found = only(tmp_path, table, claim=FROM_FILE, **fewer)
     assert found.verdict == "inconclusive"
     assert (
-        "5 cases, and the claim must hold in all of them: judged one by one, reproduced in 1 (batches of 1), 4 not run"
-        in sentence(found.reasons)
+        "5 cases, and the claim must hold in all of them: judged one by one, holds as published in 1 (batches of 1), "
+        "4 not run" in sentence(found.reasons)
     )

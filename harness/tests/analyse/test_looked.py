@@ -117,7 +117,7 @@ def test_a_look_goes_on_with_the_cells_of_undecided_claims_alone(tmp_path: Path)
     assert 0 < found["undecided"]["faster"]["chance"] <= 1
     assert set(found["cells"]) == {f"system={CNOS}", f"system={INFLUX}"}
     assert found["stopped"] is None
-    assert "equal is decided (contradicted); undecided: faster" in look_words(found)
+    assert "equal is decided (fails); undecided: faster" in look_words(found)
 
 
 def test_the_chance_is_that_of_the_last_look_that_is_left(
@@ -158,7 +158,9 @@ def test_the_last_look_says_what_ended_the_run(tmp_path: Path) -> None:
 def test_a_claim_that_no_trial_can_decide_does_not_keep_a_run_going(tmp_path: Path) -> None:
     write(tmp_path, 0.01, {"of": {"system": "cnosdb-2.4"}, "id": "absent"}, blocks=3)
     found = take(tmp_path, 3)
-    assert found["given_up"]["absent"]["reasons"] == [{"code": "final", "facts": {"verdict": "not run"}}]
+    assert found["given_up"]["absent"]["reasons"] == [
+        {"code": "final", "facts": {"holds": "out of reach here"}}
+    ]
     assert found["stopped"]
 
 

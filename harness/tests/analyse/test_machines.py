@@ -1,4 +1,4 @@
-"""Runs of one experiment on several machines: verdicts side by side, and what is left out."""
+"""Runs of one experiment on several machines: answers side by side, and what is left out."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims, machines
+from benchbook.analyse.judgement import Answer
 from benchbook.analyse.machines import Finding, Machines
 from benchbook.analyse.run import Run
 from benchbook.errors import RequestError
+from benchbook.report.machines import counted
 from tests.analyse.claimed import BASE, CNOS, INFLUX, OTHER
 from tests.claims import measured_run
 
 Write = Callable[..., Run]
+AS_PUBLISHED = Answer("holds", "as published")
 
 
 @pytest.fixture
@@ -60,11 +63,11 @@ def only(found: Machines) -> Finding:
 
 def test_a_verdict_that_depends_on_the_machine(write: Write) -> None:
     found = named(write(2.0), write(2.02), write(0.5))
-    assert only(found).verdicts == ["reproduced", "reproduced", "contradicted"]
-    assert only(found).counted == "reproduced on 2 machines and contradicted on 1"
+    assert only(found).said == [AS_PUBLISHED, AS_PUBLISHED, Answer("reversed")]
+    assert counted(only(found)) == "holds as published on 2 machines; reversed on 1"
     assert (
         found.sentence
-        == "The verdict depends on the machine for 1 of 1 claim that at least 2 machines decided."
+        == "The answer depends on the machine for 1 of 1 claim that at least 2 machines decided."
     )
     made = only(found).summary
     assert made is not None
@@ -82,7 +85,7 @@ def test_machines_that_agree(write: Write) -> None:
     runs = [write(2.0), write(2.01), write(1.99)]
     found = named(*runs)
     assert found.sentence == (
-        "No verdict depends on the machine: the machines agree on the one claim that at least 2 machines decided."
+        "No answer depends on the machine: the machines agree on the one claim that at least 2 machines decided."
     )
     made = only(found).summary
     assert made is not None
@@ -93,12 +96,12 @@ def test_machines_that_agree(write: Write) -> None:
 def test_one_machine_alone_has_no_summary(write: Write) -> None:
     found = named(write(2.0))
     assert only(found).summary is None
-    assert found.sentence.startswith("It is open whether a verdict depends on the machine")
+    assert found.sentence.startswith("It is open whether an answer depends on the machine")
 
 
 def test_a_machine_that_decides_nothing_says_nothing(write: Write) -> None:
     found = named(write(2.0), write(1.7, noise=0.6))
-    assert only(found).verdicts == ["reproduced", "inconclusive"]
+    assert only(found).said == [AS_PUBLISHED, Answer("open")]
     assert only(found).dependence == "undecided"
 
 
@@ -132,7 +135,7 @@ def test_a_run_that_cannot_be_judged_takes_no_other_with_it(
 
 def test_a_claim_that_another_run_declared_differently_is_not_compared(write: Write) -> None:
     found = named(write(2.0), write(2.0, claims=[{"published": {"ratio": 3.0}}]), write(2.0, claims=[]))
-    assert only(found).verdicts == ["reproduced", "not run", "not run"]
+    assert only(found).said == [AS_PUBLISHED, machines.NOT_RUN, machines.NOT_RUN]
     assert only(found).summary is None
 
 
@@ -143,7 +146,7 @@ def test_a_substitute_is_no_part_of_the_mean(write: Write) -> None:
         write(2.0, claims=claims, factors={"system": [OTHER, INFLUX]}),
         write(2.1, claims=claims),
     )
-    assert only(found).verdicts == ["reproduced", "substitute only", "reproduced"]
+    assert only(found).said == [AS_PUBLISHED, machines.NOT_RUN, AS_PUBLISHED]
     made = only(found).summary
     assert made is not None
     assert made.machines == 2
@@ -168,7 +171,7 @@ def test_a_limit_that_all_trials_share_is_one_of_the_machine(write: Write) -> No
         for cores in (1, 2)
     ]
     found = named(*limited, write(2.0))
-    assert only(found).verdicts == 3 * ["reproduced"]
+    assert only(found).said == 3 * [AS_PUBLISHED]
     assert not found.left_out
 
 
@@ -186,11 +189,11 @@ def test_without_claims_comparisons_are_counted(write: Write) -> None:
     def found(*ratios: float) -> Machines:
         return named(*(write(1 / ratio, claims=[], seconds=lambda levels, block: 5.0) for ratio in ratios))
 
-    assert only(found(0.5, 0.51)).counted == "worse on 2 machines"
+    assert counted(only(found(0.5, 0.51))) == "worse on 2 machines"
     assert only(found(0.5, 2.0)).dependence == "direction"
     assert found(2.0, 2.0).noun == "comparison"
     mixed = found(2.0, 2.0, 0.5)
-    assert only(mixed).counted == "better on 2 machines and worse on 1"
+    assert counted(only(mixed)) == "better on 2 machines; worse on 1"
     made = only(mixed).summary
     assert made is not None
     assert made.machines == 3

@@ -260,7 +260,8 @@ def test_claims_prints_every_scope(tmp_path: Path):
     for said in ("Over 3 runs on 2 processors: ", "; here, 2 runs on 1 processor: ", "; this run alone: "):
         assert said in text
     assert f"on another processor expect: {row['expect'][0]:.3g}" in text
-    assert printed._block(only(tmp_path, "run-3"), 100).startswith("faster: direction only\n")
+    block = printed._block(only(tmp_path, "run-3"), 100)
+    assert block.startswith("faster: holds, size open: 2.00 to 2.99 times in 3 runs, published 2.00\n")
 
 
 def test_the_other_runs_are_found_once(tmp_path: Path):

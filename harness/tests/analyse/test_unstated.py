@@ -11,25 +11,27 @@ import pytest
 
 from benchbook.analyse import claims
 from benchbook.analyse.judgement import NONE
+from benchbook.declare.expectation import Expectation
 from benchbook.report.claim import interval_name
 from benchbook.report.reasons import sentence, text
 from tests.analyse.claimed import CNOS, INFLUX, only, twice
 
 UNSTATED = {"underspecified": "the size of a batch is not stated", "unstated": ["batch_size"]}
+TWICE = Expectation("ratio", 2.0)
 CLAIM: Any = SimpleNamespace(unstated=["size"], in_cells="all")
 
 
 SHOWN = {
     "reproduced": replace(NONE, reproduced=0.01, direction=0.01),
     "direction only": replace(NONE, reproduced=0.5, outside=0.5, direction=0.01),
-    "contradicted": replace(NONE, reversed=0.001, outside=0.001),
+    "contradicted": replace(NONE, reversed=0.001, turned=0.001, outside=0.001),
     "inconclusive": NONE,
 }
 
 
 def cells(**verdicts: str) -> Any:
     return [
-        SimpleNamespace(evidence=SHOWN[word], sides=SimpleNamespace(levels={"size": size}))
+        SimpleNamespace(evidence=SHOWN[word], expected=TWICE, sides=SimpleNamespace(levels={"size": size}))
         for size, word in verdicts.items()
     ]
 
@@ -41,10 +43,10 @@ def cells(**verdicts: str) -> Any:
             "contradicted",
             "reproduced",
             "underspecified",
-            "contradicted with objects of a, reproduced with objects of b",
+            "holds as published with objects of b; reversed with objects of a",
         ),
-        ("inconclusive", "contradicted", "inconclusive", "contradicted with objects of b"),
-        ("direction only", "contradicted", "underspecified", "contradicted with objects of b"),
+        ("inconclusive", "contradicted", "inconclusive", "reversed with objects of b"),
+        ("direction only", "contradicted", "underspecified", "reversed with objects of b"),
     ],
 )
 def test_levels_that_disagree_leave_less_than_a_contradiction(
@@ -70,13 +72,13 @@ def test_levels_that_agree_are_judged_jointly(word: str) -> None:
             "reproduced",
             "the publication states no batch size: judged with batches of 1 and batches of 1,000",
         ),
-        (2.0, 3.0, "different size", "different size in 1 (batches of 1,000)"),
+        (2.0, 3.0, "different size", "holds but larger in 1 (batches of 1,000)"),
         (0.5, 0.5, "contradicted", "judged with batches of 1 and batches of 1,000"),
         (
             2.0,
             0.5,
             "underspecified",
-            "depends on batch size: reproduced with batches of 1, contradicted with",
+            "depends on batch size: holds as published with batches of 1; reversed with",
         ),
     ],
 )

@@ -70,6 +70,8 @@ def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFi
         "low",
         "high",
         "margin",
+        "holds",
+        "size",
         "verdict",
         "scope",
         "runs",
@@ -81,9 +83,10 @@ def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFi
         "reasons",
     ]
     assert all(list(row) == wanted for row in printed)
-    verdicts = {row["id"]: row["verdict"] for row in printed}
-    assert verdicts["every-cell"] == "contradicted"  # equal systems, where a difference was published
-    assert verdicts["values-a-row"] == "underspecified"
+    said = {row["id"]: (row["holds"], row["size"], row["verdict"]) for row in printed}
+    # equal systems, where a difference was published
+    assert said["every-cell"] == ("no difference", None, "contradicted")
+    assert said["values-a-row"] == ("not comparable", None, "underspecified")
 
 
 def test_claims_for_people_and_a_run_without_any(

@@ -44,6 +44,7 @@ def test_a_plan_without_an_earlier_run_takes_the_usual_spread_of_the_metric(
         assert one["spread"] == pytest.approx(math.expm1(prospect.SPREADS["speed"]))
         assert set(one["chances"]) == WORDS
         assert sum(one["chances"].values()) == pytest.approx(1)
+        assert sum(said["chance"] for said in one["answers"]) == pytest.approx(1)
 
 
 def test_sizes_on_disk_hardly_vary_so_few_trials_decide_them(
@@ -56,7 +57,7 @@ def test_sizes_on_disk_hardly_vary_so_few_trials_decide_them(
     assert found["smaller-on-disk"]["trials_needed"] <= 5
     assert found["reads-35-percent-faster"]["spread"] > 0.1
     assert run(["plan", "sqlite-vs-filesystem", "--results", str(tmp_path)]) == 0
-    assert "smaller-on-disk gets a verdict" not in capsys.readouterr().err
+    assert "smaller-on-disk gets an answer" not in capsys.readouterr().err
 
 
 def test_more_trials_raise_the_chance_of_a_verdict(
@@ -76,8 +77,8 @@ def test_a_low_chance_is_a_warning_that_says_what_would_help(
 ) -> None:
     assert run(["plan", PAIR, "--trials", "3", "--results", str(tmp_path)]) == 0
     printed = capsys.readouterr()
-    assert "The chance of each verdict" in printed.out
-    assert "gets a verdict with a chance of" in printed.err
+    assert "The chance of each answer" in printed.out
+    assert "gets an answer with a chance of" in printed.err
 
 
 def test_a_plan_of_an_experiment_without_claims_shows_none(

@@ -168,7 +168,7 @@ def test_claims_that_no_trial_can_decide_end_a_run_at_its_first_look(tmp_path: P
     assert done.returncode == 0, done.stderr
     [run] = runs(root)
     [look] = facts(run)["looks"]
-    assert look["given_up"]["disk"]["reasons"] == [{"code": "final", "facts": {"verdict": "underspecified"}}]
+    assert look["given_up"]["disk"]["reasons"] == [{"code": "final", "facts": {"holds": "not comparable"}}]
     assert look["stopped"] == "more blocks could not decide the 1 claim left"
 
 

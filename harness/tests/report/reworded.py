@@ -18,7 +18,8 @@ from benchbook.analyse import comparison, grade, judgement, rules
 
 PACKAGES = ("benchbook.report", "benchbook.site")
 CODES = {
-    *get_args(judgement.Word), *get_args(rules.Mark), *get_args(grade.Weakness), "direction uncertain",
+    *get_args(judgement.Word), *get_args(judgement.Holds), *get_args(judgement.Size), *get_args(rules.Mark),
+    *get_args(grade.Weakness),
     comparison.NO_DIFFERENCE, comparison.NO_VERDICT, comparison.NOT_RANKED,
 }  # fmt: skip
 """Codes that have a space. All other literals with one are sentences, or parts of them."""

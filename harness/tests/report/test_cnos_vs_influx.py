@@ -94,7 +94,7 @@ def test_a_substitute_is_named_beside_its_number(flagship: Callable[..., Run]) -
     made = forest.chart(flagship("cnosdb-2.4"))
     assert isinstance(made, Block)
     [row] = [one for one in made.markup.split("<li ") if "0.88 to 2.4 times" in one]
-    assert "substitute only" in row
+    assert "out of reach here" in row
     assert "cnosdb-2.4 is in place of cnosdb-2.0.1" in made.markup, "said once for all rows"
 
 
@@ -110,21 +110,21 @@ def test_every_claim_has_a_row_in_the_plot(flagship: Callable[..., Run]) -> None
     assert isinstance(made, Block)
     for one in claims.of_run(flagship()):
         assert (escape_html(statement(one)) in made.markup) != meaningless(one)
-    assert "without a published ratio is listed only under Reasons of the verdicts" in made.markup
+    assert "without a published ratio is not comparable, and only under Reasons of the answers" in made.markup
 
 
-def test_every_claim_has_a_row_with_its_verdict(flagship: Callable[..., Run]) -> None:
+def test_every_claim_has_a_row_with_its_answer(flagship: Callable[..., Run]) -> None:
     run = flagship()
     table = verdicts.table(run)
     assert isinstance(table, Table)
     found = {row[0]: row[1] for row in table.rows}
     declared = run.declared["claims"]
     assert len(found) == len(declared)
-    assert [verdict for claim, verdict in found.items() if "line protocol" in claim] == ["underspecified"]
+    assert [answer for claim, answer in found.items() if "line protocol" in claim] == ["not comparable"]
     assert f"Of {len(declared) - 1} claims" in str(verdicts.counts(run))
-    second = [verdict for claim, verdict in found.items() if "2.3.0 documentation" in claim]
-    assert second == ["underspecified", "underspecified"]
-    stated = {row[0]: row[2] for row in table.rows}
+    second = [answer for claim, answer in found.items() if "2.3.0 documentation" in claim]
+    assert second == ["not comparable", "not comparable"]
+    stated = {row[0]: row[3] for row in table.rows}
     assert "≥ 1.00" in stated.values(), "a claim that states a side of a number is no published number"
 
 

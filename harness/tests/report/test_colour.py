@@ -6,10 +6,12 @@ import itertools
 import math
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from benchbook.report import theme
+from benchbook.analyse import judgement
+from benchbook.report import holding, theme
 
 ROOT = Path(__file__).resolve().parents[3]
 LIGHT, DARK = "#ffffff", "#15171a"
@@ -55,7 +57,7 @@ def _lab(code: str, matrix) -> tuple[float, float, float]:
     return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
 
 
-@pytest.mark.parametrize("code", theme.PALETTE.values())
+@pytest.mark.parametrize("code", [*theme.PALETTE.values(), *dict.fromkeys(theme.ANSWERS.values())])
 @pytest.mark.parametrize("page", [LIGHT, DARK])
 def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
     assert _contrast(code, page) >= 3.0
@@ -63,9 +65,16 @@ def test_each_colour_is_legible_on_the_light_and_on_the_dark_page(code, page):
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
 def test_colours_stay_apart_for_colour_blind_readers(deficiency):
-    for one, other in itertools.combinations(theme.PALETTE.values(), 2):
-        distance = math.dist(_lab(one, DEFICIENCIES[deficiency]), _lab(other, DEFICIENCIES[deficiency]))
-        assert distance > 12, (one, other)
+    for colours in (theme.PALETTE.values(), set(theme.ANSWERS.values())):
+        for one, other in itertools.combinations(colours, 2):
+            distance = math.dist(_lab(one, DEFICIENCIES[deficiency]), _lab(other, DEFICIENCIES[deficiency]))
+            assert distance > 12, (one, other)
+
+
+def test_answers_have_four_colours():
+    assert list(theme.ANSWERS) == list(get_args(judgement.Holds)) == list(holding.HOLDS)
+    assert list(holding.SIZES) == list(get_args(judgement.Size))
+    assert len(set(theme.ANSWERS.values())) == 4
 
 
 DECLARED = sorted(path.stem for path in (ROOT / "systems").glob("*.toml"))

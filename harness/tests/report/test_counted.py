@@ -206,7 +206,8 @@ def test_limits_name_the_worst_trial(made: Made) -> None:
 
 def test_the_setup_with_fewest_trials_says_how_strong_a_run_is(made: Made) -> None:
     strength = conclusion.strength(made(blocks=10, status={0: ("failed", "it died")}))
-    assert strength.startswith("Exploratory (fewer than 10 trials")
+    assert strength.startswith("9 to 10 trials of each setup, ")
+    assert strength.endswith("(fewer than 10 trials)")
     assert "9 to 10 trials of each setup" in strength
 
 

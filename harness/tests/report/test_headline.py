@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims, wording
+from benchbook.analyse.judgement import NONE, answer, evidence
 from benchbook.analyse.model import Fit
 from benchbook.analyse.reason import because
 from benchbook.declare.expectation import Expectation
@@ -32,8 +33,12 @@ def cell(level: str = "5000", low: float | None = 1.04, high: float | None = 1.2
         "sides": sides, "failed": 0, "measured": 1.16, "low": low, "high": high, "unfit": None, "published": 1.22,
         "expected": Expectation("ratio", 1.22), "verdict": "reproduced", "unit": "1/s", "published_of": 43.0,
         "published_over": 49.0,
-    }  # fmt: skip
-    return SimpleNamespace(**{**found, **other})
+    } | other  # fmt: skip
+    fit = FITS.get(found["verdict"])
+    found.setdefault("evidence", evidence(fit, found["expected"]) if fit else NONE)
+    found.setdefault("because", because("too-wide"))
+    seen = [(found["evidence"], found["expected"])]
+    return SimpleNamespace(**found, answer=answer(found["verdict"], seen))
 
 
 FITS = {
@@ -48,8 +53,9 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
     found = {
         "id": "ratios", "statement": "CnosDB is faster.", "source": "its documentation", "published": 1.22,
         "measured": 1.16, "low": 1.04, "high": 1.28, "level": 0.05, "verdict": verdict, "reasons": (),
-        "phase": "load", "metric": "rows_per_second", "test": "ratio", "cells": cells or (cell(),), "notes": (),
-        "conditions": (), "over_metric": None, "in_cells": "all", "own": False, "scope": "processors",
+        "phase": "load", "metric": "rows_per_second", "test": "ratio", "notes": (),
+        "cells": cells or (cell(verdict=verdict),),
+        "conditions": (), "over_metric": None, "in_cells": "all", "missing": 0, "own": False, "scope": "processors",
         "fit": FITS.get(verdict),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
@@ -163,11 +169,11 @@ def test_a_storage_and_a_cache_are_named():
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        ("reproduced", "Verdict: reproduced."),
+        ("reproduced", "Answer: holds, as published."),
         ("different size", "The direction is as published, but the ratio is not."),
         ("direction only", "The direction is as published; the ratio is uncertain."),
-        ("contradicted", "Verdict: contradicted."),
-        ("inconclusive", "Verdict: inconclusive. The interval is too wide for a decision."),
+        ("contradicted", "Answer: reversed."),
+        ("inconclusive", "Answer: open. The interval is too wide for a decision."),
         ("underspecified", "says too little to check it."),
         ("substitute only", "A substitute was measured"),
         ("not run", "did not measure it."),
@@ -179,9 +185,7 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit=SHORT))
-    assert claim.meaning(judged("inconclusive", *found)) == (
-        "Of 3 cases, 1 is contradicted, 1 inconclusive, 1 not judged."
-    )
+    assert claim.meaning(judged("inconclusive", *found)) == ("Of 3 cases: 1 reversed; 1 open; 1 not judged.")
 
 
 def test_our_own_question_is_no_published_result():
@@ -197,11 +201,20 @@ def test_opposite_results_by_size_read_depends_on_object_size():
     one = judged(
         "underspecified",
         reasons=(
-            because("depends", factor="size", verdicts={"reproduced": ["4KiB"], "contradicted": ["64KiB"]}),
+            because(
+                "depends",
+                factor="size",
+                answers=[
+                    {"holds": "holds", "size": None, "levels": ["4KiB"]},
+                    {"holds": "reversed", "size": None, "levels": ["64KiB"]},
+                ],
+            ),
         ),
     )
-    assert claim.word(one) == "depends on object size"
-    assert claim.meaning(one) == "The publication does not state it."
+    assert claim.word(one) == "not comparable (depends on object size)"
+    assert claim.meaning(one) == (
+        "Holds with objects of 4 KiB; reversed with objects of 64 KiB; the publication does not state it."
+    )
     assert claim.has_ratio(one)
 
 
@@ -236,10 +249,12 @@ def test_a_pooled_ratio_hides_no_case():
 
 
 def test_another_size_says_whether_its_direction_is_certain():
-    assert claim.word(judged("different size")) == "different size"
-    assert (
-        claim.word(judged("different size", cell(low=0.2, high=1.1)))
-        == "different size (direction uncertain)"
+    assert claim.word(judged("different size")) == "holds, larger"
+    wide = Fit(math.log(0.7), 0.2, 9.0, 10, 0.6)
+    uncertain = cell(verdict="different size", evidence=evidence(wide, Expectation("ratio", 1.22)))
+    assert claim.word(judged("different size", uncertain)) == "open"
+    assert claim.meaning(judged("different size", uncertain)) == (
+        "The difference is smaller than published, if there is any: the interval includes 1."
     )
 
 
@@ -315,7 +330,8 @@ def test_cases_that_disagree_are_counted():
         cell(verdict="different size"),
         cell(verdict="reproduced"),
     )
-    assert claim.meaning(one) == ("Of 3 cases, 1 is reproduced: 1 contradicted, 1 different size.")
+    assert claim.meaning(one) == "Of 3 cases: 1 reversed; 1 holds but larger; 1 holds as published."
+    assert claim.word(one) == "reversed in 1 of 3 cases"
 
 
 def test_cases_that_differ_say_on_which_side_of_1_each_lies():
@@ -327,8 +343,8 @@ def test_cases_that_differ_say_on_which_side_of_1_each_lies():
     )
     one = judged("contradicted", *found)
     assert claim.concluded(one) == (
-        "Verdict: contradicted. Of 4 cases (one per batch size), the ratio is clearly below 1 with batches of 5,000 "
-        "and 10,000 and clearly above 1 with batches of 1."
+        "Answer: reversed in 2 of 4 cases. Of 4 cases (one per batch size), the ratio is clearly below 1 with "
+        "batches of 5,000 and 10,000 and clearly above 1 with batches of 1."
     )
     assert claim.sentence(RUN, one, brief=True) == (
         "CnosDB 2.0.1 loaded 0.500 (95 % CI 0.400-0.600) to 1.30 (1.20-1.40) times as many rows per second as "
@@ -342,7 +358,7 @@ def test_cases_that_are_not_judged_have_no_direction():
     judged_ones = (cell("1", low=1.2, high=1.4, measured=1.3), cell("1000", low=0.5, high=0.7, measured=0.6))
     unfit = (cell(size, low=2.0, high=3.0, measured=2.5, unfit=SHORT) for size in ("5000", "10000"))
     assert claim.concluded(judged("inconclusive", *judged_ones, *unfit)) == (
-        "Verdict: inconclusive. Of 4 cases (one per batch size), 2 are not judged; of the others, the ratio is clearly "
+        "Answer: open. Of 4 cases (one per batch size), 2 are not judged; of the others, the ratio is clearly "
         "above 1 with batches of 1 and clearly below 1 with batches of 1,000."
     )
 
@@ -357,7 +373,7 @@ def test_what_is_out_of_reach_gives_its_reason_and_no_direction():
         at_most=None, why="The text is about 100 workers.",
     )  # fmt: skip
     assert claim.concluded(judged("out of reach here", *found, reasons=(why,))) == (
-        "Verdict: out of reach here. It cannot be tested here: number in flight of CnosDB 2.0.1 is 12, and at "
+        "Answer: out of reach here. It cannot be tested here: number in flight of CnosDB 2.0.1 is 12, and at "
         "least 100 is needed: The text is about 100 workers."
     )
     several = because("cases-unmet", cases=2, of=2, because=why)

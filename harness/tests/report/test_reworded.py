@@ -48,7 +48,7 @@ def shown(runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch) -> dict[str, str
                 f"{one.id} {claim.word(one)} {claim.caveats(one)} {outcome.caveat(run, one)}"
                 for one in judged
             ]
-            parts += [str(outcome.counts(judged)), index.strip(judged)]
+            parts += [str(outcome.groups(judged)), index.strip(judged)]
         found[run.run_id] = "\n".join(parts)
     return found | {
         "summary": index.summary().markdown, "cards": str(index.cards()), "tools": str(index.tools()),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, comparison, two_runs
+from benchbook.analyse import claims, comparison, grade, two_runs
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.declare.claim import PHASE
@@ -39,10 +39,10 @@ def test_the_page_and_the_index_show_what_claims_prints(results: Path, export: A
         return
     shown = verdicts.table(run)
     assert isinstance(shown, Table)
-    assert [row[1] for row in shown.rows] == [claim.word(row) for row in rows]
+    assert [row[1] for row in shown.rows] == [claim.holds(row) for row in rows]
     outcomes = outcome.outcomes(run)
     assert [(one.verdict, one.value, one.low, one.high) for one in outcomes] == [
-        (row.verdict, row.measured, row.low, row.high) for row in rows
+        (grade.reading(row).holds, row.measured, row.low, row.high) for row in rows
     ]
 
 

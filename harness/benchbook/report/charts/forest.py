@@ -1,4 +1,4 @@
-"""Forest plot of all claims of a run: a row each with the statement, the published and the measured ratio, the verdict.
+"""Forest plot of all claims of a run: a row each with the statement, the published and measured ratio, and the answer.
 
 It is HTML with positions in per cent, so that statements wrap on a phone and the plot needs no script. All rows share
 one logarithmic axis. The cases of a claim are folded below its row.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import grade, quantity
-from benchbook.report import claim, reasons, theme
+from benchbook.report import claim, holding, reasons, theme
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
 
@@ -33,18 +33,9 @@ CAPTION = (
     "published ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
-HERE = "A verdict with “here” rests on runs of one processor, where it holds; another processor may give another one."
-"""Below the chart, if a verdict does."""
 FAR = "An arrow with a number is a ratio beyond the axis."
 """Below the chart, if a row has one."""
-CASES = "A claim with several cases has a dot for each, and one verdict on all of them."
-
-
-MEANT = {
-    "different size": "Different size: the CI lies outside the margin around the published ratio.",
-    "direction only": "Direction only: the CI is on the published side of 1, but only partly within the margin.",
-}
-"""Verdict → what it means, where its word does not say it."""
+CASES = "A claim with several cases has a dot for each, and one answer on all of them."
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,7 @@ class Scale:
 
 
 def chart(run: Run) -> Block | Markdown:
-    """Draw all claims of a run; those without a ratio come last, with their verdict in words."""
+    """Draw all claims of a run; those without a ratio come last, with their answer in words."""
     from benchbook.analyse import claims
 
     if run.against_itself:
@@ -78,7 +69,7 @@ def chart(run: Run) -> Block | Markdown:
     rows = "".join(_row(one, scale, shared) for one in order)
     table = verdicts.table(run)
     others = len(found) - len(order)
-    statements = "1 underspecified statement" if others == 1 else f"{others} underspecified statements"
+    statements = "1 statement" if others == 1 else f"{others} statements"
     verb = "is" if others == 1 else "are"
     cases = [CASES] if any(len(one.cells) > 1 for one in order) else []
     said = [
@@ -89,11 +80,9 @@ def chart(run: Run) -> Block | Markdown:
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
     said += [FAR] if 'class="far ' in rows else []
-    said += [HERE] if any(grade.reading(one).here for one in order) else []
-    said += [meant for verdict, meant in MEANT.items() if any(one.verdict == verdict for one in order)]
     if others:
         said.append(
-            f"{statements} without a published ratio {verb} listed only under Reasons of the verdicts."
+            f"{statements} without a published ratio {verb} not comparable, and only under Reasons of the answers."
         )
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
     return Block(
@@ -124,14 +113,14 @@ def _tick(scale: Scale, value: float) -> str:
 
 
 def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
-    """Return the row of a claim: the statement with its caveats, the lane, and the verdict with its numbers."""
+    """Return the row of a claim: the statement with its caveats, the lane, and the answer with its numbers."""
     notes = "; ".join(note for note in claim.caveats(one) if note not in shared)
     said = escape_html(claim.statement(one))
     said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
+    found = grade.reading(one)
+    answer = holding.marked(claim.word(one), found)
     if not claim.has_ratio(one):
-        return parts(
-            one.verdict, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', claim.word(one)
-        )
+        return parts(found.holds, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', answer)
     stated = claim.stated(one)
     seen = claim.shown(one)
     numbers = (
@@ -139,20 +128,19 @@ def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
         f"<small>{escape_html(claim.rests(one))}</small>"
     )
     drawn = lane(scale, seen, stated.value, stated.kind, one.expect)
-    return parts(one.verdict, said, drawn, claim.word(one), numbers, _cases(one, scale))
+    return parts(found.holds, said, drawn, answer, numbers, _cases(one, scale))
 
 
-def parts(verdict: str, said: str, drawn: str, word: str, numbers: str = "", fold: str = "") -> str:
-    """Return a row of its parts in HTML; ``word`` is plain text."""
-    colour = theme.verdict_colour(verdict)
+def parts(holds: str, said: str, drawn: str, answer: str, numbers: str = "", fold: str = "") -> str:
+    """Return a row of its parts in HTML, in the colour of its answer."""
     return (
-        f'<li class="bb-row" style="--verdict: {colour}"><span class="bb-said">{said}</span>{drawn}'
-        f'<span class="bb-verdict"><em>{escape_html(word)}</em>{numbers}</span>{fold}</li>'
+        f'<li class="bb-row" style="--answer: {theme.answer_colour(holds)}"><span class="bb-said">{said}</span>{drawn}'
+        f'<div class="bb-verdict">{answer}{numbers}</div>{fold}</li>'
     )
 
 
 def _why(one: Judgement) -> str:
-    """Return the first part of a reason, which is the verdict's own."""
+    """Return the first part of a reason, which is that of the answer."""
     first = next(iter(reasons.all_parts(one.reasons)), "")
     return first if len(first) <= 150 else first[:150].rpartition(" ")[0] + " …"
 
@@ -207,9 +195,10 @@ def _cases(one: Judgement, scale: Scale) -> str:
     rows = ""
     for cell in cells:
         seen, stated = claim.shown_case(cell), None if one.own else cell.published
+        found = grade.Reading(*cell.answer)
         rows += parts(
-            cell.verdict, escape_html(claim.case(cell.sides.levels, factors)),
-            lane(scale, seen, stated, kind), cell.verdict, f"<b>{escape_html(seen.text)}</b>{_was(stated)}",
+            found.holds, escape_html(claim.case(cell.sides.levels, factors)), lane(scale, seen, stated, kind),
+            holding.marked(holding.words(found), found), f"<b>{escape_html(seen.text)}</b>{_was(stated)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 

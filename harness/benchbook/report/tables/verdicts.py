@@ -1,4 +1,4 @@
-"""Tables of the verdicts on claims, and the commands that repeat a run."""
+"""Tables of the answers on claims, and the commands that repeat a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record import ledger, manifest
 from benchbook.record.rerun import made_by, of_declarations
-from benchbook.report import claim, reasons
+from benchbook.report import claim, holding, reasons
 from benchbook.report.table import Markdown, Table, escape_html, escape_markdown, missing
 
 if TYPE_CHECKING:
@@ -23,29 +23,30 @@ if TYPE_CHECKING:
 SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
 """Test of a one-sided claim → sign before its number in a table."""
 JUDGES_NONE = "an A/A run measures the noise floor and judges no claims"
-"""Why an A/A run has no verdicts."""
+"""Why an A/A run has no answers."""
 LEGEND = "bound of the claim"
 """Legend of the number of a one-sided claim in a chart."""
 
 
 def table(run: Run) -> Table | Markdown:
-    """Return a row for each claim, in the declared order: published and measured ratio, verdict and reason.
+    """Return a row for each claim, in the declared order: both answers, published and measured ratio, and reason.
 
     The caption contains the parts that all reasons share, such as the number of trials.
     """
     from benchbook.analyse import claims
 
     if run.against_itself:
-        return missing("The verdicts", JUDGES_NONE)
+        return missing("The answers", JUDGES_NONE)
     found = claims.over(run)
     if not found:
-        return missing("The verdicts", "the run declared no claims")
+        return missing("The answers", "the run declared no claims")
     specific, common = shared([reasons.all_parts(one.reasons) for one in found])
     whys = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in held) for held in specific]
     rows = [
         [
             f"{claim.statement(one)} ({one.source})",
-            claim.word(one),
+            claim.holds(one),
+            holding.size_words(grade.reading(one)) or quantity.MISSING,
             _verdicts_published(one),
             _measured(one),
             claim.rests(one) if one.cells else quantity.MISSING,
@@ -55,7 +56,7 @@ def table(run: Run) -> Table | Markdown:
     ]
     columns = [
         "Claim",
-        "Verdict",
+        *holding.QUESTIONS,
         "Published",
         f"Measured ({claim.interval_name(found)})",
         "Rests on",
@@ -80,12 +81,12 @@ def shared(parts: list[list[str]]) -> tuple[list[list[str]], list[str]]:
 
 
 def counts(run: Run) -> Markdown:
-    """Return a sentence with the number of claims for each verdict."""
+    """Return a sentence with the number of claims for each answer."""
     from benchbook.analyse import claims
 
     found = claims.over(run)
     if not found:
-        return missing("The verdicts", "the run declared no claims")
+        return missing("The answers", "the run declared no claims")
     own = [one for one in found if one.own]
     published = [one for one in found if one not in own]
     questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that we added"
@@ -98,9 +99,9 @@ def counts(run: Run) -> Markdown:
 
 
 def _counted(found: Sequence[Judgement]) -> str:
-    """Return the number of claims for each verdict in words."""
+    """Return the number of claims for each answer in words."""
     counted = Counter(map(grade.reading, found))
-    return ", ".join(f"{number} {claim.reading_words(one)}" for one, number in counted.items())
+    return ", ".join(f"{number} {holding.words(one)}" for one, number in counted.items())
 
 
 def _verdicts_published(one: Judgement) -> str:
