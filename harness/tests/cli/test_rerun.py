@@ -472,9 +472,8 @@ def test_a_run_of_a_project_is_repeated_at_the_revision_of_the_project(
     assert told.out.startswith(
         f"git -C {tmp_path}/mine worktree add --detach ../mine-{REVISION[:12]} {REVISION} && "
     )
-    assert (
-        f"BENCHBOOK_PROJECT={tmp_path}/mine-{REVISION[:12]} bench run quickstart --order-seed 7" in told.out
-    )
+    project = f"BENCHBOOK_PROJECT={tmp_path}/mine-{REVISION[:12]}"
+    assert f"{project} {command('run quickstart')} --order-seed 7" in told.out
     assert "bench: another Benchbook made this run" in told.err
     assert "bench: these plug-ins have changed since this run: systems/a.py\n" in told.err
     assert "it repeats a run of a project, so the command was not executed" in told.err

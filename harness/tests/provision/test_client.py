@@ -122,13 +122,13 @@ def test_without_go_the_message_names_the_folder(module, tmp_path):
     assert "./bench" in refused.value.hint
 
 
-def test_an_experiment_without_a_client_uses_benchload(tmp_path, monkeypatch):
+def test_an_experiment_without_a_client_uses_benchload(monkeypatch):
     monkeypatch.setattr(spawn, "find_benchload", lambda: Path("/benchload"))
-    assert find(tmp_path, "other", Request(environment={})) == Path("/benchload")
+    assert find("other", Request(environment={})) == Path("/benchload")
 
 
 def test_the_client_of_an_experiment_takes_the_place_of_benchload(request_to):
-    program = find(BENCHLOAD.parents[1], "kline-mysql-vs-kv", request_to)
+    program = find("kline-mysql-vs-kv", request_to)
     assert b"vcs.revision" not in program.read_bytes()
     flags = ["--seed=1", "--scale=2", "--start=2020-01-06T00:00:00Z", "--days=1"]
     for dataset, rows in (

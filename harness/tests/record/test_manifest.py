@@ -255,7 +255,7 @@ def test_a_contributed_run_of_no_experiment_is_left_out(published: Path, name: s
     run = contributed(published, experiment=name)
     held, [problem] = ledger.entries(run.parent)
     assert held == []
-    assert "an experiment that this checkout does not declare" in problem.message
+    assert "an experiment that this project does not declare" in problem.message
 
 
 def test_a_run_is_what_its_plan_says(published: Path) -> None:

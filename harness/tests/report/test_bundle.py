@@ -15,7 +15,7 @@ def test_a_checkout_keeps_the_code_that_draws_charts(
 ) -> None:
     made = []
     monkeypatch.setattr("vl_convert.javascript_bundle", lambda: made.append(1) or "draw('</script><!--')")
-    monkeypatch.setattr(page, "root", lambda: tmp_path)
+    monkeypatch.setattr(page, "built_in", lambda: tmp_path)
     if kept:
         (tmp_path / ".bench" / "compiled").mkdir(parents=True)
     texts = [page.bundle.__wrapped__() for _ in range(2)]

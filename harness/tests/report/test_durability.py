@@ -70,5 +70,5 @@ def test_the_durability_of_today_may_be_that_of_the_system(monkeypatch):
     known = {"arms": {"vanilla": {}}, "durability": words("never")}
     monkeypatch.setattr(rules.Catalogue, "unchecked", lambda *_: known)
     rules._durability_of_today.cache_clear()
-    assert rules._durability_of_today(None, "sqlite", "vanilla") == words("never")
+    assert rules._durability_of_today((), "sqlite", "vanilla") == words("never")
     rules._durability_of_today.cache_clear()

@@ -8,7 +8,7 @@ from benchbook.site import overview
 
 def test_ratios_are_on_the_axis_however_large_and_wide_intervals_end_at_an_edge():
     row = overview.Row(
-        "A comparison", "A is faster", "reproduced", "reproduced", Shown("5000", (5000.0,), 2.0, 1e9),
+        "A comparison", "A is faster", "holds", "holds", "It does.", Shown("5000", (5000.0,), 2.0, 1e9),
         Stated("26,200", 26200.0, "="), "26,200", ("B is faster", "A is faster"),
     )  # fmt: skip
     [placed], _ = overview._placed([row])
