@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -55,8 +56,21 @@ def command(
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     print(f"{place} is the project {name}. Next:\n")
-    for line in (f"cd {folder}", typed("list"), typed("run first --profile smoke"), typed("run first")):
-        print(f"  {line}")
+    typed_there = _elsewhere(typed())
+    print(f"  cd {shlex.quote(str(folder))}")
+    for line in ("list", "run first --profile smoke", "run first"):
+        print(f"  {typed_there} {line}")
+
+
+def _elsewhere(command: str) -> str:
+    """Return a command as it is typed in another folder.
+
+    >>> _elsewhere("benchbook"), _elsewhere("nix run .#benchbook --")
+    ('benchbook', 'nix run .#benchbook --')
+    """
+    return (
+        shlex.quote(str(Path(command).absolute())) if "/" in command and Path(command).is_file() else command
+    )
 
 
 def name_for(folder: Path) -> str:

@@ -93,3 +93,16 @@ def test_what_develops_benchbook_needs_a_clone(
     monkeypatch.setenv("BENCHBOOK_ROOT", str(tmp_path))
     assert run(words) == 2
     assert f"Run it in a clone: ./bench {words[0]}" in capsys.readouterr().err
+
+
+def test_the_next_steps_work_in_the_new_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a clone").mkdir()
+    (tmp_path / "a clone" / "bench").touch()
+    monkeypatch.chdir(tmp_path / "a clone")
+    monkeypatch.setenv("BENCHBOOK_COMMAND", "./bench")
+    assert run(["init", "../my tests"]) == 0
+    told = capsys.readouterr().out
+    assert "  cd '../my tests'\n" in told
+    assert f"  '{tmp_path}/a clone/bench' run first\n" in told
