@@ -84,7 +84,9 @@ class FileSource(Model):
             return folder / self.file
         from benchbook.host.filesystem import cache_folder
 
-        return cache_folder(os.environ) / "files" / f"{self.sha256}.{self.stated}"
+        # Programs choose by the end of a name, such as .csv.gz.
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", self.file.partition("?")[0].rpartition("/")[2])[-60:]
+        return cache_folder(os.environ) / "files" / f"{self.sha256}-{name}"
 
 
 def digest(path: Path) -> str:
@@ -172,7 +174,8 @@ def _kind(sql_type: str) -> Kind | None:
 
 def relation(source: FileSource, declared: Columns, folder: Path) -> str:
     """Return DuckDB's call that reads the file."""
-    path = literal(str(source.place(folder)))
+    # DuckDB reads brackets, stars and question marks in a path as a pattern.
+    path = literal(re.sub(r"[\[*?]", r"[\g<0>]", str(source.place(folder))))
     if source.stated == "parquet":
         return f"read_parquet({path})"
     if source.stated == "ndjson":

@@ -125,8 +125,11 @@ def _project(system: System) -> Path:
 
 def _matching(system: System, pattern: str, project: Path) -> list[Path]:
     """Return the files of a pattern; raise RequestError if there are none, or if one is outside the project."""
-    found = sorted(file for file in project.glob(pattern) if file.is_file())
     where = f'systems/{system.name}.toml: source.build.files: "{pattern}"'
+    try:
+        found = sorted(file for file in project.glob(pattern) if file.is_file())
+    except ValueError as error:
+        raise RequestError(f"{where}: {error}.", "Correct the pattern.") from None
     if not found:
         raise RequestError(f"{where} matches no file in {project}.", "Correct the pattern.")
     for file in found:

@@ -14,7 +14,7 @@ HOLDS: dict[Holds, tuple[str, str]] = {
     ),
     "no difference": (
         "no difference",
-        "A difference was published, and at most 5 % of one was measured in that direction.",
+        "A difference was published, and none was measured (at most 5 % in that direction; less for a small one).",
     ),
     "reversed": ("reversed", "The measured difference has the opposite direction."),
     "fails": (

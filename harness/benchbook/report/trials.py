@@ -54,8 +54,9 @@ def render(run: Run, files: Path, here: Path, navigation: str, colophon: Colopho
 
 
 def _about(run: Run) -> str:
-    argv = json.loads(run.info["argv"] or "[]")
-    command = escape_html(shlex.join(["./bench", *argv]))
+    stated = json.loads(run.info["argv"] or "[]")
+    argv = stated if isinstance(stated, list) else []  # of a run of somebody else it may be anything
+    command = escape_html(shlex.join(["./bench", *map(str, argv)]))
     rows = f"./bench sql reports/data/{run.experiment}/{run.run_id}"
     return (
         f"<p>The run was started with this command:</p><pre><code>{command}</code></pre>"
@@ -256,8 +257,8 @@ def _telemetry(run: Run, ids: Sequence[str], count: int) -> dict[int, list[list[
         if panel.cumulative and len(rows):
             found = telemetry.rates(found, telemetry.cores(run) if panel.unit == "cores" else None)
         for place in np.unique(found.places).tolist():
-            own = found.at(found.places == place)
-            if len(own.places) > 1 and own.values.any():
+            own = found.at((found.places == place) & (found.seconds >= 0))
+            if len(own.places) > 1 and own.seconds[-1] > 0 and own.values.min() >= 0 and own.values.any():
                 made.setdefault(place, []).append([number, *_series(own, panel, count)])
     return made
 

@@ -5,6 +5,7 @@ The columns of a table come from the schema of its rows, and the texts of a ques
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -22,6 +23,8 @@ TABLE_KEY = b"table"
 _PARTS = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?")
 SIGNIFICANT = 6
 """Digits of a float by which rows of an answer without an order are sorted."""
+NOISE = 1e-9
+"""Relative distance from a whole number below which a float is that number: systems add in different orders."""
 
 
 def of_schema(schema: pa.Schema) -> QuestionSet:
@@ -104,8 +107,8 @@ def _exact_first(row: Sequence[int | float | str]) -> tuple[list[tuple[int, Any]
     for value in row:
         if isinstance(value, str):
             exact.append((1, value))
-        elif float(value).is_integer():
-            exact.append((0, int(value)))
+        elif math.isfinite(value) and abs(value - round(value)) <= NOISE * max(1.0, abs(value)):
+            exact.append((0, round(value)))
         else:
             floats.append(float(f"{value:.{SIGNIFICANT}g}"))
     return exact, floats

@@ -149,14 +149,29 @@ def _digest(statements: Mapping[str, str], options: SqlOptions) -> str:
     return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
 
 
-def read(folder: Path, pattern: str) -> dict[str, dict[str, str]]:
-    """Return question → dialect → text of the files that a pattern matches below a folder."""
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """Return the files of a pattern below a folder; raise RequestError for one that leads out of it."""
     if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
         raise RequestError(
             f'options.questions: "{pattern}" leads out of the experiment\'s folder.',
             "Put the questions beside experiment.toml.",
         )
-    files = sorted((path for path in folder.glob(pattern) if path.is_file()), key=_natural)
+    try:
+        files = sorted((path for path in folder.glob(pattern) if path.is_file()), key=_natural)
+    except ValueError as error:
+        raise RequestError(f'options.questions: "{pattern}": {error}.', "Write questions/*.sql.") from None
+    for path in files:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise RequestError(
+                f"options.questions: {path.relative_to(folder)} leads out of the experiment's folder.",
+                "Put the file itself there.",
+            )
+    return files
+
+
+def read(folder: Path, pattern: str) -> dict[str, dict[str, str]]:
+    """Return question → dialect → text of the files that a pattern matches below a folder."""
+    files = _matching(folder, pattern)
     if not files:
         raise RequestError(
             f'options.questions: no file matches "{pattern}" in {folder}.',

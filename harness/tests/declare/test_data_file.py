@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from benchbook.declare import data_file
 from benchbook.declare.dataset import Dataset
 from benchbook.errors import RequestError
 
@@ -86,3 +87,16 @@ def test_a_missing_file_another_one_and_no_parquet_are_refused(tmp_path: Path) -
         dataset({"file": "t.parquet"}).pinned(declaration)
     with pytest.raises(RequestError, match="but sha256 is 0000"):
         dataset({"file": "t.parquet", "sha256": "0" * 64}).pinned(declaration)
+
+
+def test_brackets_in_a_path_are_no_pattern(tmp_path):
+    (tmp_path / "data[1].csv").write_text("a\n1\n2\n")
+    (tmp_path / "data1.csv").write_text("a\n9\n9\n")
+    source = data_file.FileSource(file="data[1].csv")
+    with data_file.reading(source) as run:
+        assert run(f"SELECT a FROM {data_file.relation(source, {}, tmp_path)}").fetchall() == [(1,), (2,)]
+
+
+def test_a_fetched_file_keeps_the_end_of_its_name(tmp_path):
+    source = data_file.FileSource(file="https://example.org/a/b.csv.gz?x=1", sha256="0" * 64)
+    assert source.place(tmp_path).name == f"{'0' * 64}-b.csv.gz"

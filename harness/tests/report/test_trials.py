@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from benchbook.analyse.run import Run
@@ -67,6 +68,23 @@ def test_samples_keep_their_shape_and_their_largest_value(run: Run):
         assert len(samples) <= trials.DETAILS[0][0]
         assert set(samples) <= {*trials.DIGITS, trials.GAP}
         assert trials.DIGITS[-1] in samples
+
+
+@pytest.mark.parametrize(("seconds", "value"), [(-1.0, 1.0), (0.0, 1.0), (1.0, -50.0)])
+def test_impossible_samples_of_another_run_are_left_out(
+    run: Run, monkeypatch: pytest.MonkeyPatch, seconds: float, value: float
+):
+    real = run.frame
+
+    def frame(table: str, *more: object) -> pl.DataFrame:
+        found = real(table, *more)
+        if table != "telemetry":
+            return found
+        return found.with_columns(pl.lit(seconds).alias("seconds"), pl.lit(value).alias("value"))
+
+    monkeypatch.setattr(run, "frame", frame)
+    monkeypatch.setitem(run.info, "argv", "5")
+    assert not [one for trial in held(rendered(run))["trials"] for one in trial["t"]]
 
 
 def test_a_run_with_too_much_data_leaves_out_telemetry_first_and_says_so(

@@ -140,8 +140,11 @@ class Timed {
            json_text(workload_).c_str(), 1'000'000'000LL * time(nullptr), json_text(target).c_str());
     fflush(stdout);
   }
-  void resume() { resumed_ = now_ns(), cpu_resumed_ = cpu_ns(); }
-  void pause() { active_ += now_ns() - resumed_, cpu_ += cpu_ns() - cpu_resumed_; }
+  void resume() { running_ = true, resumed_ = now_ns(), cpu_resumed_ = cpu_ns(); }
+  void pause() {
+    if (running_) active_ += now_ns() - resumed_, cpu_ += cpu_ns() - cpu_resumed_;
+    running_ = false;
+  }
   int64_t active_ns() const { return active_; }
 
   // Counts operations that began at a moment and end now; returns now. Only some operations have their latency taken,
@@ -199,6 +202,7 @@ class Timed {
   std::string workload_, operation_;
   int64_t active_ = 0, resumed_ = 0, cpu_ = 0, cpu_resumed_ = 0, last_ = 0;
   int index_ = 0;
+  bool running_ = false;
   Counts sum_, whole_;
   Histogram interval_, all_;
   std::map<std::pair<std::string, std::string>, int64_t> failures_;

@@ -65,11 +65,12 @@ def run(steps: Steps, phase: str, options: EntriesOptions) -> None:
     written = steps.folder / "filled"
     fills = options.do.startswith(FILL)
     if fills:
-        written.write_text(options.do.removeprefix(FILL))
-    holds = written.read_text() if written.exists() else "nothing"
+        writes = options.writes or max(1, options.entries // options.batch)
+        written.write_text(f"{options.do.removeprefix(FILL)} {writes * options.batch}")
+    holds, _, number = (written.read_text() if written.exists() else "nothing 0").partition(" ")
 
     def operations(do: str, **more: Any) -> Operations:
-        return Operations("entries", {**flags(options, do, holds), **more})
+        return Operations("entries", {**flags(options, do, holds), "written": int(number), **more})
 
     with steps.timeline.phase(phase, workload.name):
         taken = steps.events.take(
