@@ -22,7 +22,7 @@ from benchbook.workloads.query import query_set
 from benchbook.workloads.sql import SqlOptions
 
 TEXTS = {
-    "q1.sql": "SELECT count(*), sum(fare), avg(fare) FROM trips;",
+    "q1.sql": "SELECT count(*) AS n, sum(fare) AS total, avg(fare) AS mean FROM trips;",
     "q10.sql": "SELECT day, max(seen), min(shared) FROM trips GROUP BY day ORDER BY day",
     "q2.sql": "SELECT name, fare FROM trips WHERE name = {{who}} OR id < {{ limit }}",
     "q2.sqlite.sql": "SELECT name, fare FROM trips WHERE name = {{who}} OR id < {{limit}}",
