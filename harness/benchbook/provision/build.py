@@ -54,7 +54,8 @@ def find(system: System, request: Request) -> Program | Missing | None:
     wanted = pin_of(system, source, project)
     if isinstance(wanted, Missing):
         return wanted
-    folder, path = folder_of(wanted, request), folder_of(wanted, request) / source.program
+    folder = folder_of(wanted, request)
+    path = folder / source.program
 
     def whole() -> bool:
         return recorded.read(folder, asdict(wanted), source.program) is not None

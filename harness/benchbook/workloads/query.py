@@ -219,21 +219,15 @@ def alone(context: Context, _: Dataset) -> list[Alone]:
     return of_phases(context, workload.name, of)
 
 
+METRICS = ("queries_per_second", "queries", "errors", "retries", *OPEN_LOOP, *LATENCY, *DATA_READ)
+"""The metrics of every workload that asks questions."""
 RATE = Rate("queries_per_second", "operations_per_second", "queries_per_second")
 
 workload = Workload(
     name="query",
     options=QueryOptions,
     run=run,
-    metrics=(
-        "queries_per_second",
-        "queries",
-        "errors",
-        "retries",
-        *OPEN_LOOP,
-        *LATENCY,
-        *DATA_READ,
-    ),
+    metrics=METRICS,
     compared=("latency_p50",),
     rate=RATE,
     prepare=prepare,

@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from benchbook.declare.data_file import literal
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
-from benchbook.declare.metric import DATA_READ, LATENCY, OPEN_LOOP
 from benchbook.declare.names import NAME_RULE, is_name
 from benchbook.declare.toml import Model, Name, Positive, check
 from benchbook.declare.workload import Workload
@@ -262,15 +261,7 @@ workload = Workload(
     name="sql",
     options=SqlOptions,
     run=run,
-    metrics=(
-        "queries_per_second",
-        "queries",
-        "errors",
-        "retries",
-        *OPEN_LOOP,
-        *LATENCY,
-        *DATA_READ,
-    ),
+    metrics=query.METRICS,
     compared=("latency_p50",),
     rate=query.RATE,
     prepare=prepare,
