@@ -259,7 +259,7 @@ def _report_lack(message: str, hint: str) -> None:
     _report(message, f"{hint} Finished trials are kept; to continue a run: {typed('resume')}")
 
 
-_NO_INTEGER = re.compile(r"(Input should be|'.*' is not) a valid integer.*")
+_NO_INTEGER = re.compile(r"""(Input should be|('[^']*'|"[^"]*") is not) a valid integer.*""")
 """How Typer, by its version, says that a number is none."""
 
 
