@@ -5,6 +5,7 @@ A project is a folder with ``benchbook.toml``. The checkout of Benchbook is one.
 
 from __future__ import annotations
 
+import functools
 import os
 import tomllib
 from collections.abc import Iterator
@@ -100,10 +101,20 @@ def _is_copy(folder: Path) -> bool:
 
 def _name(folder: Path) -> object:
     """Return the name that a folder's file states; ``NAME`` without a file, None if it states none."""
+    file = folder / FILE
     try:
-        return tomllib.loads((folder / FILE).read_text(encoding="utf-8")).get("name")
+        found = file.stat()
     except FileNotFoundError:
         return NAME
+    except OSError:  # ``project.enter`` reports it
+        return None
+    return _stated(file, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+@functools.lru_cache(maxsize=16)  # a plan asks for the layers thousands of times
+def _stated(file: Path, _inode: int, _modified_ns: int, _size_bytes: int) -> object:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8")).get("name")
     except (OSError, ValueError):  # ``project.enter`` reports it
         return None
 

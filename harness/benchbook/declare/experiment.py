@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -201,7 +202,7 @@ class Phase(Model):
                 raise ValueError(f'fixed: the workload "{self.workload}" has no option "{option}"{guess}')
         return self
 
-    @property
+    @functools.cached_property
     def model(self) -> type[Options]:
         """The model of the workload's options."""
         return workload(self.workload).options

@@ -91,12 +91,15 @@ def test_a_module_and_its_line_are_a_workload() -> None:
 def decisions(text: str) -> list[str]:
     """Return the expressions that compare a workload with a name, or ask for the phases of one by its name."""
     found = []
+    known = set(workloads())
     for node in ast.walk(ast.parse(text)):
-        shown = ast.unparse(node) if isinstance(node, ast.Compare | ast.Call) else ""
-        names = [one for one in ast.walk(node) if isinstance(one, ast.Constant) and one.value in workloads()]
-        if isinstance(node, ast.Compare) and "workload" in shown and names:
-            found.append(shown)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".phases") and names:
+        if not isinstance(node, ast.Compare | ast.Call):
+            continue
+        if not any(isinstance(one, ast.Constant) and one.value in known for one in ast.walk(node)):
+            continue
+        shown = ast.unparse(node)
+        compares = isinstance(node, ast.Compare) and "workload" in shown
+        if compares or (isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".phases")):
             found.append(shown)
     return found
 
