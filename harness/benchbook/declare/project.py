@@ -60,12 +60,13 @@ def identity() -> dict[str, Any] | None:
 
     if not checkout.is_apart():
         return None
-    known = of_git(checkout.root())
+    known = of_git(checkout.root(), checkout.FILE)
     return {
         "name": read(checkout.root())["name"],
         "git_revision": known.revision,
         "git_dirty": known.dirty,
         "git_detail": known.detail,
+        "git_prefix": known.prefix,
     }
 
 

@@ -28,6 +28,9 @@ OURS = (
 )  # fmt: skip
 """Paths in which an untracked file can change what a run does."""
 
+NOT_OURS = ":(exclude)projects"
+"""Projects in the checkout of another one, which uses none of their files."""
+
 WRITTEN_BY_A_RUN = "systems/images.lock.json"
 """A first pull adds a digest to the lock of images; the run records this digest with the program."""
 
@@ -42,6 +45,8 @@ class Revision:
     dirty: bool | None
     """True if the running code differs from the revision."""
     detail: str = ""
+    prefix: str = ""
+    """Path of the folder below that of the checkout, with a slash at its end."""
 
 
 def revision(root: Path) -> Revision:
@@ -50,13 +55,20 @@ def revision(root: Path) -> Revision:
     return _of_flake(flake) if flake else of_git(root)
 
 
-def of_git(root: Path) -> Revision:
-    """Return the revision of a folder that is a Git checkout; never raise."""
+def of_git(root: Path, marker: str = "") -> Revision:
+    """Return the revision of a folder that is a Git checkout; never raise.
+
+    A folder inside a checkout has its revision if that contains the folder's file ``marker``. Only the changes in the
+    folder count then.
+    """
     try:
-        top, head = _git(root, "rev-parse", "--show-toplevel", "HEAD").splitlines()
-        if Path(top).resolve() != root.resolve():
+        prefix, head = _git(root, "rev-parse", "--show-prefix", "HEAD").splitlines()
+        if prefix and not marker:
             return Revision(None, None, "the folder is inside another checkout")
-        changes = _git(root, "status", "--porcelain", "--untracked-files=normal").splitlines()
+        if prefix and not _git(root, "ls-tree", "HEAD", "--", marker):
+            return Revision(None, None, f"it is inside a checkout whose revision has no {prefix}{marker}")
+        status = "status", "--porcelain", "--untracked-files=normal", "--", ".", NOT_OURS
+        changes = _git(root, *status).splitlines()
     except FileNotFoundError:
         return Revision(None, None, "git is absent")
     except subprocess.TimeoutExpired:
@@ -64,7 +76,7 @@ def of_git(root: Path) -> Revision:
     except (subprocess.CalledProcessError, OSError, ValueError) as error:
         message = getattr(error, "stderr", "") or str(error)
         return Revision(None, None, _reason(message))
-    return Revision(head, any(_counts(line) for line in changes))
+    return Revision(head, any(_counts(line, prefix) for line in changes), prefix=prefix)
 
 
 def _of_flake(flake: str) -> Revision:
@@ -74,8 +86,8 @@ def _of_flake(flake: str) -> Revision:
     return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "reported by the flake")
 
 
-def _counts(line: str) -> bool:
-    status, path = line[:2], line[3:].strip('"')
+def _counts(line: str, prefix: str) -> bool:
+    status, path = line[:2], line[3:].strip('"').removeprefix(prefix)
     return path != WRITTEN_BY_A_RUN and (status != "??" or path.startswith(OURS))
 
 

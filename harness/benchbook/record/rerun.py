@@ -112,7 +112,7 @@ def rerun(
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
     if provenance is not run["provenance"]:
-        return _of_project(str(provenance.get("name")), revision, typed, dirty)
+        return _of_project(provenance, revision, typed, dirty)
     if is_apart():
         raise RequestError(
             f"{run['run_id']} is a run of Benchbook itself, and the declarations of the project {root()} would take"
@@ -141,20 +141,31 @@ def of_declarations(provenance: dict[str, Any]) -> dict[str, Any]:
     return project if isinstance(project, dict) else provenance
 
 
-def _of_project(name: str, revision: str, typed: str, dirty: bool) -> Rerun:
+def _of_project(project: dict[str, Any], revision: str, typed: str, dirty: bool) -> Rerun:
     """Return the command that repeats a run of a project at its revision, with the Benchbook that is here."""
+    name, prefix = project.get("name"), project.get("git_prefix") or ""
     if not is_name(name):
         raise RequestError(
             f"The run.json names the project {shown(name)}, which is not a name.",
             "Use the unchanged run.json from the folder of the run, and trust no other.",
         )
     checkout = _checkout(revision)
+    if not (isinstance(prefix, str) and prefix.isprintable() and _leads_down(prefix)):
+        raise RequestError(
+            f"The run.json has the project {name} in {shown(prefix)}, which is not a folder of a checkout.",
+            "Use the unchanged run.json from the folder of the run, and trust no other.",
+        )
     folder = f"{name}-{revision[:12]}"
     by_hand = (
         f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
-        f"{PROJECT_VARIABLE}={shlex.quote(str(checkout.parent / folder))} {command(typed)}"
+        f"{PROJECT_VARIABLE}={shlex.quote(str(checkout.parent / folder / prefix))} {command(typed)}"
     )
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
+
+
+def _leads_down(path: str) -> bool:
+    """Return whether a path leads from a folder to nowhere else than to it or below it."""
+    return not Path(path).is_absolute() and ".." not in Path(path).parts
 
 
 def require_whole(run: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from benchbook.declare import checkout, plugin, project
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
+from benchbook.record.rerun import rerun
 from benchbook.systems import driver
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -192,3 +194,61 @@ def test_a_driver_that_leads_out_of_the_project_is_refused(loaded: Path) -> None
     (loaded / "systems" / "other.py").symlink_to("../elsewhere.py")
     with pytest.raises(RequestError, match=r"systems/other\.py leads out of its folder"):
         driver.driver_class("other")
+
+
+def git(folder: Path, *words: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    author = ("-c", "user.name=t", "-c", "user.email=t@t")
+    subprocess.run(
+        ["git", "-C", str(folder), *author, *words], env=environment, check=True, capture_output=True
+    )
+
+
+def test_a_project_inside_a_checkout_has_its_revision_and_only_its_own_changes(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "other.txt").write_text("one")
+    git(tmp_path, "add", "other.txt")
+    git(tmp_path, "commit", "--quiet", "--message=without the project")
+    found = project.identity()
+    assert found is not None
+    assert found["git_revision"] is None
+    assert found["git_detail"] == "it is inside a checkout whose revision has no mine/benchbook.toml"
+
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message=with the project")
+    (tmp_path / "other.txt").write_text("two")
+    (mine / "notes.txt").write_text("of no account")
+    found = project.identity()
+    assert found is not None
+    assert (found["git_dirty"], found["git_prefix"]) == (False, "mine/")
+
+    run = {
+        "run_id": "own-1", "experiment": "own", "profile": "smoke", "order_seed": 7, "argv": ["run", "own"],
+        "provenance": {"project": found},
+    }  # fmt: skip
+    monkeypatch.setenv("BENCHBOOK_COMMAND", """sh -c 'cat "$BENCHBOOK_PROJECT/benchbook.toml"'""")
+    again = subprocess.run(
+        ["sh", "-c", rerun(run, None, []).by_hand], check=False, capture_output=True, text=True
+    )
+    shutil.rmtree(tmp_path.parent / f"mine-{found['git_revision'][:12]}")
+    assert again.stdout.endswith('name = "mine"\n'), again.stderr
+
+    (mine / "systems" / "new.toml").write_text("a system that no commit has")
+    found = project.identity()
+    assert found is not None
+    assert found["git_dirty"] is True
+
+
+@pytest.mark.parametrize("prefix", ["../evil", "/etc", "a\n", 5])
+def test_a_run_names_no_folder_outside_of_the_checkout(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, prefix: object
+) -> None:
+    monkeypatch.setattr("benchbook.record.rerun._checkout", lambda _: mine)
+    run = {
+        "run_id": "own-1", "experiment": "own", "profile": "smoke", "order_seed": 7, "argv": ["run", "own"],
+        "provenance": {"project": {"name": "mine", "git_revision": "a" * 40, "git_prefix": prefix}},
+    }  # fmt: skip
+    with pytest.raises(RequestError, match="which is not a folder of a checkout"):
+        rerun(run, None, [])

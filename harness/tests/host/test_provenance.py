@@ -48,6 +48,13 @@ def test_a_changed_file_is_dirty(checkout):
     assert revision(checkout).dirty is True
 
 
+def test_a_change_in_a_project_of_its_own_is_none_of_the_checkout_around_it(checkout):
+    (checkout / "projects" / "own").mkdir(parents=True)
+    (checkout / "projects" / "own" / "benchbook.toml").write_text('name = "own"')
+    subprocess.run(["git", "add", "projects"], cwd=checkout, check=True)
+    assert revision(checkout).dirty is False
+
+
 def test_the_digest_of_a_first_pull_makes_no_run_dirty(checkout):
     (checkout / "systems").mkdir()
     (checkout / "systems" / "images.lock.json").write_text("{}")
