@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import Catalogue
-from benchbook.errors import RequestError, Unavailable
+from benchbook.declare.matching import matching
+from benchbook.errors import Unavailable
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program, call
 from benchbook.provision import host, recorded
@@ -115,7 +116,7 @@ def pin_of(system: System, source: BuildSource, project: Path) -> Pin | Missing:
     files = {
         str(file.relative_to(project)): sha256_of(file)
         for pattern in source.files
-        for file in _matching(system, pattern, project)
+        for file in _files(system, pattern, project)
     }
     return Pin(source.command, source.program, platform.machine(), files, outputs)
 
@@ -124,19 +125,8 @@ def _project(system: System) -> Path:
     return Catalogue().path("system", system.name).parent.parent
 
 
-def _matching(system: System, pattern: str, project: Path) -> list[Path]:
-    """Return the files of a pattern; raise RequestError if there are none, or if one is outside the project."""
-    where = f'systems/{system.name}.toml: source.build.files: "{pattern}"'
-    try:
-        found = sorted(file for file in project.glob(pattern) if file.is_file())
-    except ValueError as error:
-        raise RequestError(f"{where}: {error}.", "Correct the pattern.") from None
-    if not found:
-        raise RequestError(f"{where} matches no file in {project}.", "Correct the pattern.")
-    for file in found:
-        if not file.resolve().is_relative_to(project.resolve()):
-            raise RequestError(f"{where} leads out of {project}: {file}.", "Put the file itself there.")
-    return found
+def _files(system: System, pattern: str, project: Path) -> list[Path]:
+    return matching(project, pattern, f"systems/{system.name}.toml: source.build.files")
 
 
 def _missing(source: BuildSource, why: str) -> Missing:
@@ -149,7 +139,7 @@ def _build(
     new: Path, system: System, source: BuildSource, wanted: Pin, project: Path, request: Request
 ) -> None:
     """Build into the folder ``new``; raise Unavailable with the compiler's first messages if that fails."""
-    named = {pattern: [str(file) for file in _matching(system, pattern, project)] for pattern in source.files}
+    named = {pattern: [str(file) for file in _files(system, pattern, project)] for pattern in source.files}
     program = new / source.program
     command = [
         word.replace("{program}", str(program)) for part in source.command for word in named.get(part, [part])

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from benchbook.declare.data_file import literal
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
+from benchbook.declare.matching import matching
 from benchbook.declare.names import NAME_RULE, is_name
 from benchbook.declare.toml import Model, Name, Positive, check
 from benchbook.declare.workload import Workload
@@ -148,36 +149,10 @@ def _digest(statements: Mapping[str, str], options: SqlOptions) -> str:
     return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
 
 
-def _matching(folder: Path, pattern: str) -> list[Path]:
-    """Return the files of a pattern below a folder; raise RequestError for one that leads out of it."""
-    if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-        raise RequestError(
-            f'options.questions: "{pattern}" leads out of the experiment\'s folder.',
-            "Put the questions beside experiment.toml.",
-        )
-    try:
-        files = sorted((path for path in folder.glob(pattern) if path.is_file()), key=_natural)
-    except ValueError as error:
-        raise RequestError(f'options.questions: "{pattern}": {error}.', "Write questions/*.sql.") from None
-    for path in files:
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise RequestError(
-                f"options.questions: {path.relative_to(folder)} leads out of the experiment's folder.",
-                "Put the file itself there.",
-            )
-    return files
-
-
 def read(folder: Path, pattern: str) -> dict[str, dict[str, str]]:
     """Return question → dialect → text of the files that a pattern matches below a folder."""
-    files = _matching(folder, pattern)
-    if not files:
-        raise RequestError(
-            f'options.questions: no file matches "{pattern}" in {folder}.',
-            "Write each question into a file, such as questions/q1.sql.",
-        )
     found: dict[str, dict[str, str]] = {}
-    for path in files:
+    for path in sorted(matching(folder, pattern, "options.questions"), key=_natural):
         shown = path.relative_to(folder)
         name, _, dialect = path.name.removesuffix(".sql").partition(".")
         if not path.name.endswith(".sql") or not is_name(name):

@@ -67,7 +67,7 @@ def test_a_profile_may_name_the_declared_phase(folder: Path) -> None:
     ("files", "options", "message"),
     [
         ({}, {"questions": "question/*.sql"}, "no file matches"),
-        ({}, {"questions": "../*.sql"}, "leads out of the experiment's folder"),
+        ({}, {"questions": "../*.sql"}, "leads out of"),
         ({}, {"questions": None}, "questions is missing"),
         ({}, {"ordered": ["q3"]}, 'no question "q3"'),
         ({}, {"parameters": {}}, r"the parameter \{\{limit\}\}, which parameters lacks"),
