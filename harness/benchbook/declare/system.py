@@ -231,7 +231,7 @@ class Source(Model):
             return stated
         try:
             words = shlex.split(command)
-            asking = shlex.split(str(stated.get("version_command") or f"{words[0]} --version"))
+            asking = shlex.split(str(stated.get("version_command") or f"{shlex.quote(words[0])} --version"))
         except (ValueError, IndexError):
             raise ValueError(f"command = {command!r} is no command: a program and its arguments") from None
         asking = ["{program}" if word == words[0] else word for word in asking]

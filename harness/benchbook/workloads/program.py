@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import string
@@ -29,9 +30,12 @@ PLACES = {
     "file": "the file of the dataset",
     "folder": "an empty folder of the trial, in which commands run",
     "experiment": "the folder of the experiment",
+    "program": "the program of the system",
     "output": "the output of the last run; only in `check`",
 }
 """Placeholders that every command may have."""
+ASIDE = ("setup", "prepare", "conclude", "cleanup", "check")
+"""Options with an untimed command for bash."""
 EMPTY_RUNS, EMPTY_SECONDS = 50, 0.5
 """Runs of the empty command at most, and the time after which no other one begins."""
 LEAST_MEMORY = 1.1
@@ -43,7 +47,8 @@ class ProgramOptions(Options):
 
     values: dict[str, str] = Field(default_factory=dict)
     """Placeholder → its text, in addition to ``{file}`` (the file of the dataset), ``{folder}`` (the folder in which
-    commands run), ``{experiment}`` (the folder of the experiment), and the settings of the arm."""
+    commands run), ``{experiment}`` (the folder of the experiment), ``{program}`` (the program of the system), and the
+    settings of the arm."""
     shell: Literal["none", "bash"] = "none"
     """``none`` starts the program itself; ``bash`` runs the command in bash with ``pipefail``."""
     duration: Duration = "2s"
@@ -87,15 +92,69 @@ def filled(command: str, values: Mapping[str, object], shell: str) -> list[str]:
     return [part.format(**values) for part in shlex.split(command)]
 
 
-def placeholders(command: str, where: str) -> list[str]:
-    """Return the names of a command's placeholders; raise RequestError for unmatched braces or quotes."""
+def placeholders(command: str, where: str, shell: str) -> list[str]:
+    """Return the names of a command's placeholders.
+
+    Raise RequestError for unmatched braces or quotes, and for a placeholder inside quotes of bash: its text has quotes.
+    """
     try:
         shlex.split(command)
-        return [name for _, name, _, _ in string.Formatter().parse(command) if name is not None]
+        parsed = list(string.Formatter().parse(command))
     except ValueError as error:
         raise RequestError(
             f"{where} = {command!r}: {str(error).lower()}.", "Write {{ and }} for literal braces."
         ) from None
+    opened: list[str] = []
+    for literal, name, form, conversion in parsed:
+        _follow(literal, opened)
+        if form or conversion:
+            raise RequestError(
+                f"{where}: the placeholder {{{name}}} has more than a name: {command!r}.",
+                "Write {NAME} alone, and {{ and }} for literal braces.",
+            )
+        if name is not None and shell == "bash" and opened and opened[-1] in QUOTES:
+            raise RequestError(
+                f"{where}: the placeholder {{{name}}} is inside quotes, but its text gets quotes itself: {command!r}.",
+                f'End the quotes before it: "a "{{{name}}}" b"',
+            )
+    return [name for _, name, _, _ in parsed if name is not None]
+
+
+QUOTES = ("'", '"')
+CLOSES = {"'": "'", '"': '"', "(": ")"}
+"""What opens a quote or a substitution in bash → what closes it."""
+
+
+def _follow(text: str, opened: list[str]) -> None:
+    """Add the quotes and substitutions of bash that a text opens, and remove those that it closes."""
+    before = ""
+    for sign in text:
+        inside = opened[-1] if opened else ""
+        if before == "\\" and inside != "'":
+            before = ""
+            continue
+        if sign == CLOSES.get(inside):
+            opened.pop()
+        elif inside != "'" and (
+            sign == '"'
+            or (sign == "'" and inside != '"')
+            or (sign == "(" and (before == "$" or inside == "("))
+        ):
+            opened.append(sign)
+        before = sign
+
+
+def own(command: str) -> str:
+    """Return a command with ``{program}`` in place of its first word.
+
+    >>> own("'my rg' {pattern} {file}"), own("ls")
+    ('{program} {pattern} {file}', '{program} ')
+    """
+    rest = io.StringIO(command)
+    words = shlex.shlex(rest, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    words.get_token()
+    return f"{{program}} {rest.read()}"
 
 
 def refuse(
@@ -108,15 +167,18 @@ def refuse(
             f"{system.name} has no command to run.",
             f'Add command = "…" to [source] of systems/{system.name}.toml, or leave the system out.',
         )
+    if given := sorted(options.values.keys() & PLACES.keys()):
+        raise RequestError(
+            f"values has {given[0]}, but {{{given[0]}}} is {PLACES[given[0]]}.", "Rename it in values."
+        )
     known = {*options.values, *system.arms[str(levels["arm"])].settings, *PLACES} - {"output"}
     known -= set() if dataset.source else {"file"}
     commands = {f"systems/{system.name}.toml: source.command": system.source.command}
-    commands |= {
-        name: getattr(options, name) or "" for name in ("setup", "prepare", "conclude", "cleanup", "check")
-    }
+    commands |= {name: getattr(options, name) or "" for name in ASIDE}
     for where, command in commands.items():
         allowed = known | ({"output"} if where == "check" else set())
-        for name in placeholders(command, where):
+        shell = "bash" if where in ASIDE else options.shell
+        for name in placeholders(command, where, shell):
             if name not in allowed:
                 needs = "; it needs a dataset with [source]" if name == "file" else ""
                 raise RequestError(
@@ -141,20 +203,18 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
         **options.values,
         "folder": folder,
         "experiment": context.catalogue.path("experiment", context.plan.experiment).parent,
+        "program": program.path,
     }
     if steps.dataset.source:
         values["file"] = content.require_same(context.catalogue, steps.dataset)
-    words = shlex.split(command)[0]
-    own = command.replace(words, shlex.quote(str(program.path)), 1)
     output, errors = folder.with_name(f"{phase}.output"), steps.folder / "logs" / f"{phase}.log"
     values["output"] = output
     aside = {
-        name: filled(text, values, "bash") if (text := getattr(options, name)) else None
-        for name in ("setup", "prepare", "conclude", "cleanup", "check")
+        name: filled(text, values, "bash") if (text := getattr(options, name)) else None for name in ASIDE
     }
     nothing = ":" if options.shell == "bash" else "true"
     request = {
-        "command": filled(own, values, options.shell), "empty": filled(nothing, {}, options.shell),
+        "command": filled(own(command), values, options.shell), "empty": filled(nothing, {}, options.shell),
         "empty_runs": EMPTY_RUNS, "empty_seconds": EMPTY_SECONDS, "prepare": aside["prepare"],
         "conclude": aside["conclude"], "seconds": seconds(options.duration), "runs": options.runs,
         "warmup": options.warmup, "timeout": seconds(options.timeout), "exit_codes": options.exit_codes,

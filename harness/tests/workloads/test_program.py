@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,6 +61,11 @@ def test_what_is_no_command_is_refused(command: str) -> None:
         ("cat {file}", {}, r"\{file\}; it needs a dataset with \[source\]"),
         ("cat {output}", {}, r"unknown placeholder \{output\}"),
         ("cat", {"prepare": "rm {folder"}, "prepare = 'rm {folder'"),
+        ("cat", {"prepare": "rm '{folder}/a b'"}, r"prepare: the placeholder \{folder\} is inside quotes"),
+        ("cat", {"check": 'x="$(wc "{output}")"'}, r"check: the placeholder \{output\} is inside quotes"),
+        ("cat '{folder}'", {"shell": "bash"}, r"command: the placeholder \{folder\} is inside quotes"),
+        ("cat {folder:>9}", {}, "has more than a name"),
+        ("cat", {"values": {"folder": "/tmp"}}, "values has folder, but {folder} is an empty folder"),
     ],
 )
 def test_an_unknown_placeholder_is_refused_before_a_run(
@@ -70,6 +76,38 @@ def test_an_unknown_placeholder_is_refused_before_a_run(
     levels = {"system": "own", "arm": "vanilla"}
     with pytest.raises(RequestError, match=message):
         program.refuse(catalogue, dataset, ProgramOptions(**options), levels)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("cat '{folder}/a b'", {}),
+        ("cat {folder}", {"check": """x="$(wc -c {output} | (cat))" && echo 'a'\\'b "\\"" {output}"""}),
+        ("cat {folder}", {"check": "case $(head {output}) in a) cat {output} ;; *) true {output} ;; esac"}),
+        ("cat {folder}/'a b'", {"shell": "bash", "prepare": "awk '{{ print }}' {folder}/x"}),
+    ],
+)
+def test_a_placeholder_outside_of_quotes_and_one_in_a_substitution_are_allowed(
+    command: str, options: dict[str, Any]
+) -> None:
+    catalogue: Any = SimpleNamespace(system=lambda _: system(command))
+    levels = {"system": "own", "arm": "vanilla"}
+    program.refuse(catalogue, SimpleNamespace(source=None), ProgramOptions(**options), levels)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shell", ["none", "bash"])
+@pytest.mark.parametrize("name", ["o'd d{x}", 'a "b" {0} $(c)', "cat"])
+def test_a_program_with_an_odd_path_is_the_one_that_runs(trial: Any, shell: str, name: str) -> None:
+    one = trial("cat {word} {file}")
+    odd = one.folder / name
+    odd.write_text('#!/bin/sh\nprintf "%s|" "$0" "$1"\n')
+    odd.chmod(0o755)
+    found = one.context.program("own")
+    one.context.program = lambda _: replace(found, path=odd)
+    options = {"shell": shell, "duration": "0.01s", "values": {"word": "cat"}, "check": "{program} x"}
+    program.run(one, "p", ProgramOptions.model_validate(options))
+    assert (one.data / "p.output").read_text() == f"{odd}|cat|"
+    assert (one.data / "check.output").read_text() == f"{odd}|x|"
 
 
 def test_a_system_without_a_command_is_refused() -> None:
