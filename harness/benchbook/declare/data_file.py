@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -123,14 +123,12 @@ def columns(source: FileSource, declared: Columns, folder: Path) -> dict[str, tu
 
     Names are lower-case letters, digits and underscores, so that questions need no quotes in any system.
     """
-    described = _described(source, declared, folder)
+    types = described(source, declared, folder)
     for name in declared:
-        if name not in described:
-            raise RequestError(
-                f'columns: the file has no column "{name}"; it has: {", ".join(described)}.', None
-            )
+        if name not in types:
+            raise RequestError(f'columns: the file has no column "{name}"; it has: {", ".join(types)}.', None)
     found: dict[str, tuple[str, Kind]] = {}
-    for name, sql_type in described.items():
+    for name, sql_type in types.items():
         kind = declared.get(name) or _kind(sql_type)
         if kind is None:
             raise RequestError(
@@ -185,6 +183,24 @@ def relation(source: FileSource, declared: Columns, folder: Path) -> str:
     return f"read_csv({path}, sample_size = -1{f', types = {{{types}}}' if types else ''})"
 
 
+def texts(source: FileSource, names: Iterable[str], folder: Path) -> str:
+    """Return DuckDB's call that reads the values of a CSV or NDJSON file as the texts that they are there."""
+    read = relation(source, dict.fromkeys(names, "text"), folder)
+    if source.stated == "csv":
+        return read
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    return f"{read.removesuffix(')')}, columns = {{{columns}}})"
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column in SQL.
+
+    >>> quoted('a"b')
+    '"a""b"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
 def literal(value: str) -> str:
     """Return a text in SQL.
 
@@ -210,7 +226,8 @@ def reading(source: FileSource) -> Iterator[Callable[[str], Any]]:
             ) from None
 
 
-def _described(source: FileSource, declared: Columns, folder: Path) -> dict[str, str]:
+def described(source: FileSource, declared: Columns, folder: Path) -> dict[str, str]:
+    """Return name → DuckDB's type of each column of the file."""
     with reading(source) as run:
         rows = run(f"DESCRIBE SELECT * FROM {relation(source, declared, folder)}").fetchall()  # noqa: S608
     return {str(name): str(sql_type) for name, sql_type, *_ in rows}

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, cast
 
 from benchbook.declare import data_file
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.data_file import SQL_TYPES
+from benchbook.declare.data_file import SQL_TYPES, quoted
 from benchbook.declare.dataset import CountedTable, Dataset, Digested
 from benchbook.declare.workload import Options, having, workload
 from benchbook.errors import RequestError, TrialInvalid
 from benchbook.plan.plan import Plan
 from benchbook.record.folder import write_json
+from benchbook.run.exact import require_exact
 from benchbook.systems.driver import driver_class
 
 if TYPE_CHECKING:
@@ -99,25 +100,21 @@ def write_rows(dataset: Dataset, folder: Path, file: Path) -> Digested:
     assert source is not None
     columns = data_file.columns(source, dataset.columns, folder)
     read = data_file.relation(source, dataset.columns, folder)
-    casts = {plain: f"CAST({_quoted(name)} AS {SQL_TYPES[kind]})" for plain, (name, kind) in columns.items()}
+    casts = {plain: f"CAST({quoted(name)} AS {SQL_TYPES[kind]})" for plain, (name, kind) in columns.items()}
     part = file.with_suffix(".part")
     part.parent.mkdir(parents=True, exist_ok=True)
     with data_file.reading(source) as run:
+        require_exact(dataset, folder, columns, run)
         rows, *counted = run(
             f"SELECT count(*), {', '.join(_counts(casts[name], kind) for name, (_, kind) in columns.items())} "  # noqa: S608
             f"FROM {read}"
         ).fetchone()
         fields = dict(zip(columns, counted[::2], strict=True))
-        odd = dict(zip(columns, counted[1::2], strict=True))
+        fractions = dict(zip(columns, counted[1::2], strict=True))
         for name, (_, kind) in columns.items():
-            if odd[name] and kind == "float":
-                raise RequestError(
-                    f'source.file: the column "{name}" has {odd[name]} values NaN, which not all systems can hold.',
-                    "Write them as NULL in the file.",
-                )
-            if not odd[name] and kind == "timestamp":
+            if kind == "timestamp" and not fractions[name]:
                 casts[name] += "::TIMESTAMP_S"  # texts of times in SQLite then have no fraction
-        wanted = ", ".join(f"{cast} AS {_quoted(name)}" for name, cast in casts.items())
+        wanted = ", ".join(f"{cast} AS {quoted(name)}" for name, cast in casts.items())
         batches = run(f"SELECT {wanted} FROM {read}").to_arrow_reader(BATCH_ROWS)  # noqa: S608
         schema = batches.schema.with_metadata({"table": dataset.table})
         with pa.ipc.new_file(part, schema) as written:
@@ -142,13 +139,9 @@ def _digested(dataset: Dataset, file: Path, tables: dict[str, CountedTable], siz
 
 
 def _counts(cast: str, kind: str) -> str:
-    """Return the number of values of a column, and of those that need care: NaN, and fractions of a second."""
-    odd = {"float": f"isnan({cast})", "timestamp": f"epoch_us({cast}) % 1000000 <> 0"}.get(kind, "false")
-    return f"count({cast}), count(*) FILTER ({odd})"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    """Return the number of values of a column, and of those with a fraction of a second."""
+    fraction = f"epoch_us({cast}) % 1000000 <> 0" if kind == "timestamp" else "false"
+    return f"count({cast}), count(*) FILTER ({fraction})"
 
 
 def require_possible(plan: Plan, catalogue: Catalogue, *, cluster: bool = False) -> None:

@@ -33,6 +33,8 @@ class MySQL(QuestionEngine):
         self._options: dict[str, Any] = {
             "host": at.hostname, "port": at.port, "user": "root", "database": text(settings, "database"),
             "charset": "utf8mb4", "autocommit": True, "local_infile": True,
+            # A backslash in a question is then one, as in other systems.
+            "init_command": "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')",
         }  # fmt: skip
         self._connection = pymysql.connect(**self._options)
 
@@ -59,7 +61,10 @@ class MySQL(QuestionEngine):
         with tempfile.NamedTemporaryFile() as file, self._connection.cursor() as cursor:
             file.write(content)
             file.flush()
-            cursor.execute(f"LOAD DATA LOCAL INFILE '{file.name}' INTO TABLE `{table}` CHARACTER SET utf8mb4")
+            cursor.execute(
+                f"LOAD DATA LOCAL INFILE '{file.name}' INTO TABLE `{table}` CHARACTER SET utf8mb4"
+                " FIELDS ESCAPED BY '\\'"  # without this clause, there is no escape in this mode
+            )
             if cursor.rowcount != number or cursor.warning_count:
                 cursor.execute("SHOW WARNINGS LIMIT 1")
                 why = cursor.fetchone()

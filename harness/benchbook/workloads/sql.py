@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 
 from benchbook.declare.data_file import literal
 from benchbook.declare.dataset import Dataset
@@ -38,9 +38,9 @@ DIFFERENT = 100
 class Range(Model):
     """Numbers from which a parameter is drawn, both ends included."""
 
-    least: int | float
+    least: int | FiniteFloat
     """Smallest value; if it and ``most`` are whole numbers, all values are."""
-    most: int | float
+    most: int | FiniteFloat
     """Largest value."""
 
     @model_validator(mode="after")
@@ -50,7 +50,7 @@ class Range(Model):
         return self
 
 
-Values = Range | list[str | int | float]
+Values = Range | list[str | int | FiniteFloat]
 """What a parameter is drawn from."""
 
 
@@ -192,14 +192,18 @@ def _filled(text: str, drawn: Mapping[str, str]) -> str:
 
 
 def _drawn(draw: random.Random, values: Values) -> str:
-    """Return a value in SQL."""
+    """Return a value in SQL; a negative number has parentheses, since two minus signs begin a comment."""
     if isinstance(values, list):
         value = draw.choice(values)
     elif isinstance(values.least, int) and isinstance(values.most, int):
         value = draw.randint(values.least, values.most)
     else:
         value = draw.uniform(values.least, values.most)
-    return literal(value) if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        return literal(value)
+    # Polars reads no exponent without a point.
+    number = re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
+    return f"({number})" if value < 0 else number
 
 
 def prepare(context: Context, dataset: Dataset, options: SqlOptions) -> None:

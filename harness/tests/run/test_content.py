@@ -58,7 +58,10 @@ def test_a_declared_type_replaces_that_of_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("select", "message"),
-    [("SELECT 'NaN'::DOUBLE AS fare", "1 values NaN"), ("SELECT 1 AS a WHERE false", "has no rows")],
+    [
+        ("SELECT 'NaN'::DOUBLE AS fare", "1 value that is not exactly a finite float .* such as 'nan'"),
+        ("SELECT 1 AS a WHERE false", "has no rows"),
+    ],
 )
 def test_rows_that_no_system_could_compare_are_refused(tmp_path: Path, select: str, message: str) -> None:
     duckdb.execute(f"COPY ({select}) TO '{tmp_path / 't.parquet'}'")

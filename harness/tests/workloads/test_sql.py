@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -145,6 +146,42 @@ def test_engines_load_a_file_and_give_the_same_answers(folder: Path, tmp_path: P
     agreement = compare(found)
     assert agreement.ok, agreement.differences
     assert agreement.compared == 5
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite", "polars"])
+def test_a_parameter_is_the_same_value_in_each_engine(folder: Path, tmp_path: Path, name: str) -> None:
+    if name == "polars":
+        pytest.importorskip("polars")
+    texts = ["it's", "a\\", "\\'; --", '"', "{{n}}", "é", "%_", ""]
+    numbers = [-5, 0, 7, -(2**62), -0.1, 1e300, -5e-324]
+    (folder / "questions" / "q1.sql").write_text("SELECT {{text}} AS t, 1 -{{n}} AS n FROM trips")
+    stated = {"questions": "questions/q1.sql", "parameters": {"text": texts, "n": numbers}}
+    [phase] = sql.several({"name": "ask", "workload": "sql", "options": stated}, folder)
+    options = SqlOptions.model_validate(phase["options"])
+    engine = open_engine(name, tmp_path / "data", {})
+    duckdb.execute(f"COPY (SELECT 1 AS a) TO '{tmp_path / 't.parquet'}'")
+    source = {"name": "trips", "title": "T", "description": "T.", "source": {"file": "t.parquet"}}
+    write_rows(Dataset.model_validate(source), tmp_path, tmp_path / "rows.arrow")
+    for table, batch in stored(str(tmp_path / "rows.arrow"), 9):
+        engine.create(table, batch.schema)
+        engine.insert(table, engine.convert(batch))
+    engine.settle()
+    for number, statements in enumerate(sql.instances(options)):
+        draw = random.Random(f"0 q1 {number}")
+        drawn = {"n": draw.choice(numbers), "text": draw.choice(texts)}
+        line = sql._line(number, "trips", options, statements)
+        answer = engine.query(worker._parse(line))
+        assert isinstance(answer, Large)
+        [_, text, found] = answer()
+        assert text == (0, "column 0", drawn["text"])
+        assert found[2] == pytest.approx(1 - drawn["n"], rel=1e-12)
+    engine.close()
+
+
+@pytest.mark.parametrize("values", [[float("nan")], {"least": 0.0, "most": float("inf")}])
+def test_a_parameter_is_finite(values: Any) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        SqlOptions(parameters={"a": values})
 
 
 class Catalogue:
