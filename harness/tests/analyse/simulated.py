@@ -19,6 +19,8 @@ CORRELATION = 0.4
 STALLS = 0.05
 """Share of trials of one side that are stalled."""
 KINDS = ("clean", "rare stalls", "heavy tails", "drift", "block effects", "autocorrelated")
+BURSTS = "bursts"
+"""Another load that comes and goes: it slows a tenth of the trials by 30 %, ten in a row on average."""
 GROUP = 6
 """Comparisons that are measured together, in ``fitted``."""
 
@@ -43,6 +45,11 @@ def log_ratios(
         noise += np.repeat(chance.normal(0, 0.2, (simulations, blocks)), 2, axis=1)
     elif kind == "drift":  # it slows down by about 15 % over the run
         noise += np.linspace(0, 0.15, count) * chance.normal(1, 0.3, (simulations, 1))
+    elif kind == BURSTS:
+        busy = chance.random(simulations) < 0.1
+        for place in range(count):
+            busy = np.where(busy, chance.random(simulations) < 0.9, chance.random(simulations) < 0.1 / 9)
+            noise[:, place] += np.where(busy, math.log(1.3), 0.0)
     elif kind == "autocorrelated":
         for place in range(1, count):
             before = correlation * noise[:, place - 1]
