@@ -20,6 +20,7 @@ MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 CATALOGUE = (
     "systems/*", "storage/*", "datasets/*.toml", "datasets/published/*", "experiments/*.toml", "experiments/*/*.toml",
     "experiments/*/*.py", "experiments/*/*.md", "experiments/*/client/**/*.go", "experiments/*/client/go.*",
+    "harness/benchload/go.*", "harness/benchload/**/*.go", "harness/benchload/**/*.table",
     "reports/*.qmd", "reports/_*", "reports/priors.json", "docs/apt-packages.txt", "benchbook.toml", "CITATION.cff",
 )  # fmt: skip
 """Files of the clone that an installed Benchbook reads; published runs are not among them."""
@@ -51,7 +52,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             str(path): f"benchbook/catalogue/{path.relative_to(clone).as_posix()}"
             for pattern in CATALOGUE
             for path in sorted(clone.glob(pattern))
-            if path.is_file()
+            if path.is_file() and not path.name.endswith("_test.go")
         }
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002

@@ -77,17 +77,21 @@ type storeName string
 
 func (storeName) Names() []string { return stores.Names() }
 
-// Run sets all keys once.
+// Run sets all keys once, or again and again with --duration.
 func (s *setCommand) Run(c *command.Console) error {
 	tested, err := command.Open(stores, string(s.Target), s.Place.Place(""))
 	if err != nil {
 		return err
 	}
-	pace, err := s.Loop(s.Keys, 1)
+	operations := s.Keys
+	if s.Duration > 0 {
+		operations = 0
+	}
+	pace, err := s.Loop(operations, 1)
 	if err != nil {
 		return err
 	}
-	w, err := s.Workload(c, event.Start{Workload: "set", Target: tested.Name(), Operations: s.Keys})
+	w, err := s.Workload(c, event.Start{Workload: "set", Target: tested.Name(), Operations: operations})
 	if err != nil {
 		return err
 	}

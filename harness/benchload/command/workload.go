@@ -24,7 +24,7 @@ type Pace struct {
 }
 
 // Loop checks the flags against each other; operations is how many there are, zero for
-// as many as the workload has.
+// as many as the workload has. The loop ends with them even before --duration is over.
 func (f *Pace) Loop(operations int64, seed uint64) (drive.Pace, error) {
 	if f.Arrivals != "constant" && f.Rate == 0 {
 		return drive.Pace{}, Mistakef("--arrivals is for an open loop, but there is no --rate; add one, or leave --arrivals out.")

@@ -67,6 +67,10 @@ def test_a_wheel_runs_quickstart_outside_of_a_clone(tmp_path: Path, around: dict
         [benchbook, "claims", ROOT / "reports" / "data" / "cnos-vs-influx"], outside, around
     )
 
+    sources = Path(done([benchbook, "benchload", "--source"], outside, around).strip())
+    assert (sources / "command" / "command.go").is_file()
+    assert not list(sources.rglob("*_test.go"))
+
     done([benchbook, "init", "mine"], outside, around)
     mine = outside / "mine"
     done([benchbook, "run", "first", "--profile", "smoke"], mine / "systems", around)

@@ -98,6 +98,23 @@ def test_a_client_writes_the_events_of_benchload_and_is_built_once(module, reque
     assert program.stat().st_mtime_ns == built
 
 
+def test_a_client_that_names_no_place_of_benchload_is_built_on_that_of_benchbook(
+    module, request_to, tmp_path
+):
+    """So a project outside of the clone needs none of its paths; the program is the same wherever it is."""
+    (module / "go.mod").write_text("module rester\n\ngo 1.25\n")
+    (module / "go.sum").unlink()
+    program = client(module, BENCHLOAD, request_to)
+    done = subprocess.run([program, "rest", "--workers=2"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1])["operations"] == 7
+    content = program.read_bytes()
+    assert not [place for place in (module, BENCHLOAD) if str(place).encode() in content]
+    (module / "main.go").write_text("package main\n\nfunc main() { rest() }\n")
+    with pytest.raises(Unavailable, match="undefined: rest") as refused:
+        client(module, BENCHLOAD, request_to)
+    assert refused.value.hint.endswith(f"cd {module} && go work init . {BENCHLOAD} && go build")
+
+
 def test_other_sources_of_either_module_are_another_program(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     for folder in (one, other):
