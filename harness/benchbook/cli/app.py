@@ -42,6 +42,7 @@ from benchbook.cli import (
     sql,
     test,
     variables,
+    vs,
 )
 from benchbook.declare import project
 from benchbook.errors import BenchbookError
@@ -57,6 +58,7 @@ WORKING = frozenset(
         "run",
         "resume",
         "aa",
+        "vs",
         "rerun",
         "init",
         "report",
@@ -80,6 +82,7 @@ GROUPS: dict[str, dict[str, Any]] = {
         "run": run_.command,
         "resume": resume.command,
         "aa": aa.command,
+        "vs": vs.command,
         "rerun": rerun.command,
         "init": init.command,
     },

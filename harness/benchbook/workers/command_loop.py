@@ -63,10 +63,16 @@ def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
     late = threading.Event()
     timer = threading.Timer(asked["timeout"], stop, (pid, late))
     timer.daemon = True
-    timer.start()
-    _, status, used = os.wait4(pid, 0)
-    seconds = time.perf_counter() - began
-    timer.cancel()
+    try:
+        timer.start()
+        _, status, used = os.wait4(pid, 0)
+        seconds = time.perf_counter() - began
+    except BaseException:  # interrupted: the command is in a process group of its own and would go on
+        stop(pid, late)
+        os.waitpid(pid, 0)
+        raise
+    finally:
+        timer.cancel()
     return {
         "seconds": seconds,
         "user_seconds": used.ru_utime,
