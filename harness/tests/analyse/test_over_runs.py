@@ -123,6 +123,7 @@ def test_three_processors_that_agree_decide_more_than_two(tmp_path: Path):
     assert found.measured == pytest.approx(2.0, rel=0.01)
 
 
+@pytest.mark.slow
 def test_neither_the_order_of_runs_nor_the_one_that_is_asked_about_moves_the_mean(tmp_path: Path):
     made = [("a", 1.8, FIRST), ("b", 2.2, SECOND), ("c", 2.0, FIRST)]
     found = set()
@@ -297,6 +298,7 @@ def test_a_run_that_somebody_put_into_the_ledger_moves_no_other(
     assert judged("run-1", "run-2") == (2, pytest.approx(math.sqrt(8), rel=0.02))
 
 
+@pytest.mark.slow
 def test_a_run_that_should_count_and_does_not_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

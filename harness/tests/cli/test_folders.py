@@ -33,6 +33,7 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_claims_of_a_published_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = digests(CNOS)
     assert run(["claims", str(CNOS), "--json"]) == 0
@@ -69,6 +70,7 @@ def test_show_a_published_run_and_one_of_its_trials(capsys: pytest.CaptureFixtur
     assert "There is no experiment, system" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_compare_a_published_run_with_an_imported_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

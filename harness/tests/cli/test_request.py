@@ -83,6 +83,7 @@ def test_a_server_accepts_it(asked):
     assert len(asked("workers = 8", "system=postgresql-15").trials) == 3
 
 
+@pytest.mark.slow
 def test_every_committed_profile_is_accepted():
     catalogue = Catalogue()
     for name in catalogue.names("experiment"):

@@ -75,6 +75,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Any:
 
 @settings(many, max_examples=max(60, EXAMPLES // 4))
 @given(data=st.data())
+@pytest.mark.slow
 def test_a_results_folder_with_any_damage_is_read_or_refused_in_words(
     original: Path, data: st.DataObject
 ) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchbook.record import export, opened
 from benchbook.report import render
 
 
+@pytest.mark.slow
 def test_the_same_page(made, reports, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()

@@ -130,6 +130,7 @@ def test_a_place_without_a_name_is_a_sentence(plain, reports, tmp_path, monkeypa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_earlier_report_is_replaced_and_no_link_is_followed(made, reports, tmp_path, monkeypatch):
     monkeypatch.setattr("benchbook.report.render.quarto", lambda: None)
     run = made()

@@ -30,6 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory):
         yield made
 
 
+@pytest.mark.slow
 def test_the_title_counts_the_comparisons():
     pages = index.pages(ROOT, making.shown())
     assert pages[0].title == index.title(len(index.comparisons()))
