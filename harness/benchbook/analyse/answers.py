@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections import defaultdict
@@ -18,6 +19,7 @@ MOST_DIFFERENCES = 50
 """Differences that a comparison keeps; it counts all."""
 
 Value = str | int | float | bool | None
+Rows = Sequence[tuple[Value, ...]]
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,24 @@ class Answer:
     def has_float(self) -> bool:
         """Whether a value is written as a float."""
         return any(isinstance(cell, float) for row in self.rows for cell in row)
+
+    @property
+    def keys(self) -> list[int]:
+        """The places of the columns that identify a row."""
+        return [place for place, name in enumerate(self.columns) if name in KEY_COLUMNS]
+
+    @functools.cached_property
+    def by_key(self) -> dict[tuple[Value, ...], tuple[Value, ...]]:
+        """Key → row; rows with equal keys get a number, in the order of their values."""
+        held: dict[tuple[Value, ...], list[tuple[Value, ...]]] = defaultdict(list)
+        places = self.keys
+        for row in self.rows:
+            held[tuple(row[place] if place < len(row) else None for place in places)].append(row)
+        return {
+            (*key, number): row
+            for key, rows in held.items()
+            for number, row in enumerate(sorted(rows, key=_sortable) if len(rows) > 1 else rows)
+        }
 
 
 @dataclass(frozen=True)
@@ -153,10 +173,14 @@ def differences(
 
     if a.columns != b.columns:
         return [differ("columns", {}, None, list(a.columns), list(b.columns))]
-    keys = [place for place, name in enumerate(a.columns) if name in KEY_COLUMNS]
-    if _alike(a, b, keys, relative, absolute):
+    keys = a.keys
+    if a.rows == b.rows or _alike(a.rows, b.rows, keys, relative, absolute):
         return []
-    of_a, of_b = _by_key(a, keys), _by_key(b, keys)
+    of_a, of_b = a.by_key, b.by_key
+    if of_a.keys() == of_b.keys() and _alike(
+        list(of_a.values()), [of_b[key] for key in of_a], keys, relative, absolute
+    ):
+        return []
     found = []
     for key in sorted(of_a.keys() | of_b.keys(), key=repr):
         named = {a.columns[place]: value for place, value in zip(keys, key[:-1], strict=True)}
@@ -174,9 +198,9 @@ def differences(
     return found
 
 
-def _alike(a: Answer, b: Answer, keys: list[int], relative: float, absolute: float) -> bool:
+def _alike(a: Rows, b: Rows, keys: list[int], relative: float, absolute: float) -> bool:
     """Return whether two answers agree row by row in the order they have, as most do."""
-    return len(a.rows) == len(b.rows) and all(
+    return len(a) == len(b) and all(
         left == right
         or (
             len(left) == len(right)
@@ -185,20 +209,8 @@ def _alike(a: Answer, b: Answer, keys: list[int], relative: float, absolute: flo
                 for place, (one, two) in enumerate(zip(left, right, strict=True))
             )
         )
-        for left, right in zip(a.rows, b.rows, strict=True)
+        for left, right in zip(a, b, strict=True)
     )
-
-
-def _by_key(answer: Answer, keys: list[int]) -> dict[tuple[Value, ...], tuple[Value, ...]]:
-    """Return key → row; rows with equal keys get a number, in the order of their values."""
-    held: dict[tuple[Value, ...], list[tuple[Value, ...]]] = defaultdict(list)
-    for row in answer.rows:
-        held[tuple(row[place] if place < len(row) else None for place in keys)].append(row)
-    return {
-        (*key, number): row
-        for key, rows in held.items()
-        for number, row in enumerate(sorted(rows, key=_sortable))
-    }
 
 
 def _sortable(row: tuple[Value, ...]) -> list[tuple[int, float, str]]:
@@ -264,7 +276,7 @@ def validate(
     tally: dict[tuple[str, str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     examples: dict[tuple[str, str, str], Disagreement] = {}
     for (kind, _), held in sorted(by_query.items()):
-        reference = _majority_answer(held, systems, relative, absolute)
+        reference, alike = _majority_answer(held, systems, relative, absolute)
         for system, arm in judged:
             counted, key = tally[system, arm, kind], (system, arm, kind)
             counted["queries"] += 1
@@ -274,7 +286,12 @@ def validate(
             elif reference is None:
                 counted["undecided"] += 1
             else:
-                found = [one for answer in own for one in differences(reference, answer, relative, absolute)]
+                found = [
+                    one
+                    for answer in own
+                    if id(answer) not in alike
+                    for one in differences(reference, answer, relative, absolute)
+                ]
                 counted["differing" if found else "same"] += 1
                 if found:
                     examples.setdefault(key, found[0])
@@ -287,15 +304,21 @@ def validate(
     ]  # fmt: skip
 
 
-def _majority_answer(held: Sequence[Answer], systems: int, relative: float, absolute: float) -> Answer | None:
-    """Return an answer that more than half of the systems gave; None if there is none, as for two that differ."""
-    groups: list[tuple[Answer, set[str]]] = []
+def _majority_answer(
+    held: Sequence[Answer], systems: int, relative: float, absolute: float
+) -> tuple[Answer | None, set[int]]:
+    """Return an answer that more than half of the systems gave, and the ids of the answers that agree with it.
+
+    It is None if there is none, as for two that differ.
+    """
+    groups: list[list[Answer]] = []
     for answer in held:
-        for first, members in groups:
-            if not differences(first, answer, relative, absolute):
-                members.add(answer.system)
+        for members in groups:
+            if not differences(members[0], answer, relative, absolute):
+                members.append(answer)
                 break
         else:
-            groups.append((answer, {answer.system}))
-    best = max(groups, key=lambda group: len(group[1]))
-    return best[0] if 2 * len(best[1]) > systems else None
+            groups.append([answer])
+    best = max(groups, key=lambda members: len({one.system for one in members}))
+    most = 2 * len({one.system for one in best}) > systems
+    return (best[0] if most else None), set(map(id, best))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import pickle
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,8 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
     """
     shown = label or str(path)
     try:
-        found = tomllib.loads(guarded.contents(path, LARGEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n"))
-        _require_flat(found)
+        text = guarded.contents(path, LARGEST_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+        found: dict[str, Any] = pickle.loads(_parsed(text))  # noqa: S301 - of this process
         return found
     except FileNotFoundError:
         raise RequestError(
@@ -49,6 +51,17 @@ def load(path: Path, label: str | None = None) -> dict[str, Any]:
         ) from None
     except ValueError:  # Python parses at most 4,300 digits
         raise RequestError(f"{shown}: holds a number of thousands of digits.", "Correct the file.") from None
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str) -> bytes:
+    """Return the values of a TOML text, pickled: a page asks for the same declaration hundreds of times.
+
+    Whoever changes the values changes a copy of them.
+    """
+    found = tomllib.loads(text)
+    _require_flat(found)
+    return pickle.dumps(found)
 
 
 def _require_flat(value: Any) -> None:

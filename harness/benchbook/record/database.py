@@ -156,11 +156,12 @@ def _finished(run: Path) -> bool | None:
         return None
 
 
-def rebuild(results: Path, say: Say = tell) -> dict[str, int]:
+def rebuild(results: Path, say: Say = tell, threads: int | None = None) -> dict[str, int]:
     """Build the database of a results folder again from its run folders; return table → rows.
 
-    Replaces the old file only when the new one is whole. Raises RequestError if the folder cannot be written or
-    another process keeps the database open.
+    Replaces the old file only when the new one is whole. ``threads`` limits those of DuckDB: for small tables, several
+    cost more than they save. Raises RequestError if the folder cannot be written or another process keeps the database
+    open.
     """
     with duckdb_file.only_writer(results, say):
         file = results / FILE
@@ -169,10 +170,10 @@ def rebuild(results: Path, say: Say = tell) -> dict[str, int]:
             # Take DuckDB's lock once: whoever reads the old file may finish before it is replaced.
             if file.exists():
                 duckdb_file.patiently(lambda: duckdb_file.connect(file, read_only=False), file, say).close()
-        return _replace(results, say)
+        return _replace(results, say, threads)
 
 
-def _replace(results: Path, say: Say) -> dict[str, int]:
+def _replace(results: Path, say: Say, threads: int | None = None) -> dict[str, int]:
     """Build the file beside its place and rename it; the caller is the only writer of the folder."""
     import duckdb
 
@@ -183,6 +184,8 @@ def _replace(results: Path, say: Say) -> dict[str, int]:
         connection = duckdb_file.make(fresh)
         try:
             connection.execute("SET checkpoint_threshold = '4GB'")  # one checkpoint at the end
+            if threads is not None:
+                connection.execute(f"SET threads = {threads:d}")
             ingest.runs(connection, folder.run_folders(results), say)
             found = {table.name: connection.table(table.name).count("*").fetchone() for table in TABLES}
             connection.execute("CHECKPOINT")  # closing does it too, but hides a failure

@@ -176,7 +176,7 @@ def results_of(exports: Sequence[Export], target: Path) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     origins = {link(export, target): export.folder for export in exports}
     said: list[str] = []
-    database.rebuild(target, said.append)
+    database.rebuild(target, said.append, threads=1)
     entered = database.run_ids(target) if exports else set()
     for export in exports:
         if export.run_id not in entered:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbook.analyse.recording import Recording
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.publication import Publication
 from benchbook.report.table import escape_html
@@ -161,19 +162,20 @@ def of_run(results: Path, run_id: str, data: str = "", title: str = "") -> Colop
     """Return the colophon of a run's page; ``data`` is the address of its data page."""
     from benchbook.record import database
 
-    query = "SELECT experiment, title, started_at, created_at, git_revision FROM runs WHERE run_id = ?"
     with database.open(results, read_only=True) as connection:
-        row = connection.execute(query, [run_id]).fetchone()
-    if row is None:
-        return Colophon(title or run_id, run_id, run_id=run_id, data=data)
-    experiment, named, started, created, revision = row
-    when = started or created
+        return of(Recording(results, run_id, connection), data, title)
+
+
+def of(run: Recording, data: str = "", title: str = "") -> Colophon:
+    """Return the same of a run that is open."""
+    info = run.info
+    when = info["started_at"] or info["created_at"]
     return Colophon(
-        title=title or str(named or experiment),
-        key=f"benchbook-{experiment}",
+        title=title or str(info["title"] or info["experiment"]),
+        key=f"benchbook-{info['experiment']}",
         date=f"{when:%Y-%m-%d}" if when else "",
-        run_id=run_id,
-        revision=str(revision or ""),
-        publication=Catalogue().publication(str(experiment)),
+        run_id=run.run_id,
+        revision=str(info["git_revision"] or ""),
+        publication=Catalogue().publication(str(info["experiment"])),
         data=data,
     )

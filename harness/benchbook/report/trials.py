@@ -6,11 +6,13 @@ Without scripts, the page is a table of the trials.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shlex
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,8 @@ DETAILS = ((40, 4), (20, 4), (12, 3), (0, 3), (0, 0))
 """Samples of a chart of telemetry and digits of a measurement: the first that fit are used. Zero leaves them out."""
 DIGITS = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 """A sample of telemetry is one of these, in 63 equal steps from zero to the largest sample of its chart."""
+Metric = tuple[str, str, str, str, str]
+"""Phase, title, unit, noun and name of a metric."""
 GAP = "."
 """A time without a sample."""
 FACTS = (
@@ -105,8 +109,9 @@ def _table(run: Run) -> str:
 
 def _data(run: Run) -> str:
     """Return the data of all trials as JSON, in as much detail as fits."""
+    recorded = Recorded.of(run)
     for samples, digits in DETAILS:
-        made = json.dumps(data(run, samples, digits), separators=(",", ":"), ensure_ascii=False)
+        made = json.dumps(data(recorded, samples, digits), separators=(",", ":"), ensure_ascii=False)
         if len(made.encode()) <= LARGEST:
             break
     safe = made.replace("<", "\\u003c")
@@ -124,7 +129,37 @@ class Texts:
         return self.held.setdefault(text, len(self.held))
 
 
-def data(run: Run, samples: int, digits: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Recorded:
+    """What a run recorded of its trials, read once for all levels of detail."""
+
+    run: Run
+    trials: list[dict[str, Any]]
+    """Their rows in order."""
+    facts: list[list[str | None]]
+    checks: list[dict[str, Any]]
+    errors: list[dict[str, Any]]
+    measurements: list[tuple[str, Metric, float | None]]
+    """Trial, metric and value."""
+    series: list[Series]
+
+    @classmethod
+    def of(cls, run: Run) -> Recorded:
+        """Read a run."""
+        trials = run.frame("trials").to_dicts()
+        cells = {cell.name: cell for cell in run.cells}
+        return cls(
+            run,
+            trials,
+            [_facts(run, row, cells[row["cell"]]) for row in trials],
+            run.frame("checks").to_dicts(),
+            run.frame("errors").to_dicts(),
+            _measurements(run),
+            _telemetry(run, [row["trial_id"] for row in trials]),
+        )
+
+
+def data(recorded: Recorded, samples: int, digits: int) -> dict[str, Any]:
     """Return what the page shows of all trials.
 
     A trial refers by places to ``texts``, ``checks``, ``panels``, and ``columns``, which are the metrics of its
@@ -132,20 +167,18 @@ def data(run: Run, samples: int, digits: int) -> dict[str, Any]:
     are left out.
     """
     texts, checks, metrics, columns = Texts(), Texts(), Texts(), Texts()
-    trials = run.frame("trials").to_dicts()
-    cells = {cell.name: cell for cell in run.cells}
     made: dict[str, dict[str, Any]] = {
         row["trial_id"]: {
             "n": row["trial_id"].rpartition("/")[2],
-            "f": [None if fact is None else texts.of(fact) for fact in _facts(run, row, cells[row["cell"]])],
+            "f": [None if fact is None else texts.of(fact) for fact in facts],
             "c": [],
             "k": 0,
             "m": [],
             "t": [],
         }
-        for row in trials
+        for row, facts in zip(recorded.trials, recorded.facts, strict=True)
     }
-    for row in run.frame("checks").to_dicts():
+    for row in recorded.checks:
         check = (
             f"{row['kind']}: {row['name']}",
             _word(row["expected"]),
@@ -153,7 +186,7 @@ def data(run: Run, samples: int, digits: int) -> dict[str, Any]:
             bool(row["ok"]),
         )
         made[row["trial_id"]]["c"].append(checks.of(check))
-    for row in run.frame("errors").to_dicts():
+    for row in recorded.errors:
         check = (
             f"error in {row['phase']}: {row['kind']}",
             "none",
@@ -162,18 +195,16 @@ def data(run: Run, samples: int, digits: int) -> dict[str, Any]:
         )
         made[row["trial_id"]]["c"].append(checks.of(check))
     numbers: dict[str, dict[int, float | None]] = {}
-    for row in run.frame("measurements").to_dicts() if digits else ():
-        named = describe(row["metric"])
-        metric = metrics.of((row["phase"], named.title, row["unit"], named.noun, row["metric"]))
-        numbers.setdefault(row["trial_id"], {})[metric] = row["value"]
+    for trial, metric, value in recorded.measurements if digits else ():
+        numbers.setdefault(trial, {})[metrics.of(metric)] = value
     for trial, values in numbers.items():
         made[trial]["k"] = columns.of(tuple(values))
         made[trial]["m"] = [None if one is None else _short(one, digits) for one in values.values()]
-    drawn = _telemetry(run, [row["trial_id"] for row in trials], samples) if samples else {}
-    for place, series in drawn.items():
-        made[trials[place]["trial_id"]]["t"] = series
+    for one in recorded.series if samples else ():
+        trial = recorded.trials[one.place]["trial_id"]
+        made[trial]["t"].append([one.panel, one.seconds, one.mean, one.largest, one.text(samples)])
     return {
-        "run": run.run_id,
+        "run": recorded.run.run_id,
         "facts": FACTS,
         "folded": FOLDED,
         "trial": TRIAL,
@@ -236,14 +267,50 @@ def _lines(facts: Any) -> str | None:
     return "\n".join(f"{name}: {text}" for name, text in quantity.lines(known)) or None
 
 
-def _telemetry(run: Run, ids: Sequence[str], count: int) -> dict[int, list[list[Any]]]:
-    """Return place of a trial → a series for each panel that it has: panel, seconds, mean, largest and samples."""
+def _measurements(run: Run) -> list[tuple[str, Metric, float | None]]:
+    rows = run.frame("measurements").select("trial_id", "phase", "metric", "unit", "value").rows()
+    named = {metric: describe(metric) for metric in {row[2] for row in rows}}
+    return [
+        (trial, (phase, named[metric].title, unit, named[metric].noun, metric), value)
+        for trial, phase, metric, unit, value in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The telemetry of a panel in one trial."""
+
+    place: int
+    """That of the trial."""
+    panel: int
+    own: telemetry.Samples
+    seconds: float
+    mean: str
+    largest: str
+
+    def text(self, count: int) -> str:
+        """Return ``count`` samples, each as one of ``DIGITS``."""
+        import numpy as np
+
+        end, largest = float(self.own.seconds[-1]), float(self.own.values.max())
+        bins = np.minimum((self.own.seconds / end * count).astype(np.int64), count - 1)
+        sums, numbers = np.bincount(bins, self.own.values, count), np.bincount(bins, minlength=count)
+        means = sums / np.maximum(numbers, 1)
+        steps = np.round(means / largest * (len(DIGITS) - 1)).astype(np.int64).tolist()
+        found = (
+            DIGITS[step] if number else GAP for step, number in zip(steps, numbers.tolist(), strict=True)
+        )
+        return "".join(found).rstrip(GAP)
+
+
+def _telemetry(run: Run, ids: Sequence[str]) -> list[Series]:
+    """Return the series of each trial and panel that has two samples or more."""
     import numpy as np
     import polars as pl
 
     order = pl.DataFrame({"trial_id": ids, "place": range(len(ids))})
     held = run.frame("telemetry").filter(pl.col("value").is_finite())
-    made: dict[int, list[list[Any]]] = {}
+    made: list[Series] = []
     for number, panel in enumerate(telemetry.PANELS):
         rows = (
             held.filter((pl.col("scope") == panel.scope) & pl.col("metric").is_in(panel.metrics))
@@ -256,21 +323,11 @@ def _telemetry(run: Run, ids: Sequence[str], count: int) -> dict[int, list[list[
         found = telemetry.Samples(*(rows[name].to_numpy() for name in ("place", "seconds", "value")))
         if panel.cumulative and len(rows):
             found = telemetry.rates(found, telemetry.cores(run) if panel.unit == "cores" else None)
-        for place in np.unique(found.places).tolist():
-            own = found.at((found.places == place) & (found.seconds >= 0))
-            if len(own.places) > 1 and own.seconds[-1] > 0 and own.values.min() >= 0 and own.values.any():
-                made.setdefault(place, []).append([number, *_series(own, panel, count)])
+        found = found.at(found.seconds >= 0)
+        for begin, end in itertools.pairwise([*found.begins().tolist(), len(found.places)]):
+            own = found.at(np.arange(begin, end))
+            if end - begin > 1 and own.seconds[-1] > 0 and own.values.min() >= 0 and own.values.any():
+                seconds = round(float(own.seconds[-1]), 1)
+                mean, largest = (telemetry.text(one, panel) for one in (own.mean(), float(own.values.max())))
+                made.append(Series(int(own.places[0]), number, own, seconds, mean, largest))
     return made
-
-
-def _series(own: telemetry.Samples, panel: telemetry.Panel, count: int) -> tuple[float, str, str, str]:
-    """Return the seconds of a series, its mean and its largest sample in words, and ``count`` samples as text."""
-    import numpy as np
-
-    end, largest = float(own.seconds[-1]), float(own.values.max())
-    bins = np.minimum((own.seconds / end * count).astype(np.int64), count - 1)
-    sums, numbers = np.bincount(bins, own.values, count), np.bincount(bins, minlength=count)
-    means = sums / np.maximum(numbers, 1)
-    steps = np.round(means / largest * (len(DIGITS) - 1)).astype(np.int64)
-    text = "".join(DIGITS[step] if number else GAP for step, number in zip(steps, numbers, strict=True))
-    return round(end, 1), telemetry.text(own.mean(), panel), telemetry.text(largest, panel), text.rstrip(GAP)

@@ -13,11 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from benchbook.analyse.recording import Recording
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE, Run
 from benchbook.declare import checkout
 from benchbook.errors import RequestError, command, unknown
 from benchbook.host import temporary
-from benchbook.record import manifest
+from benchbook.record import database, manifest
 from benchbook.record.folder import cannot_write
 from benchbook.record.manifest import Export
 from benchbook.report import colophon, data, links, notebook, page, render, trials
@@ -135,19 +136,24 @@ def _write_trials(
     (output / links.FOLDER).mkdir()
     shown = {one.experiment for one in pages if one.experiment}
     known, made = place.read(earlier).pages, {}
+    stale = []
     for one in (one for one in found if one.experiment in shown):
         name = f"{links.FOLDER}/{one.run_id}"
         made[name] = made_of[one.experiment]
         file = f"{name}.html"
         if known.get(name) == made[name] and (earlier / file).is_file():
             shutil.copyfile(earlier / file, output / file)
-            continue
-        about = colophon.of_run(results, one.run_id)
-        about = replace(about, report=f"../{one.experiment}.html")
-        files = output / DATA / one.experiment / one.run_id
-        navigation = index.navigation(one.experiment, "../")
-        text = trials.render(Run(results, one.run_id), files, output / links.FOLDER, navigation, about)
-        (output / file).write_text(text, encoding="utf-8")
+        else:
+            stale.append(one)
+    if stale:
+        with database.open(results, read_only=True) as connection:
+            for one in stale:
+                run = Run(results, one.run_id, connection)
+                about = replace(colophon.of(run), report=f"../{one.experiment}.html")
+                files = output / DATA / one.experiment / one.run_id
+                navigation = index.navigation(one.experiment, "../")
+                text = trials.render(run, files, output / links.FOLDER, navigation, about)
+                (output / links.FOLDER / f"{one.run_id}.html").write_text(text, encoding="utf-8")
     return made
 
 
@@ -173,16 +179,25 @@ def environment(root: Path, results: Path, one: Page, output: Path) -> dict[str,
     return found | data.environment(output / index.data_page(one.experiment), files / NUMBERS, files)
 
 
-def colophon_of(pages: list[Page], results: Path, one: Page) -> Colophon:
-    """Return what the foot of a page says; a page about all runs has the date of the latest."""
-    if one.run_id is not None:
-        if one.data:
-            about = colophon.of_run(results, one.run_id, title=one.title)
-            return replace(about, report=f"{one.experiment}.html")
-        return colophon.of_run(results, one.run_id, index.data_page(one.experiment))
-    dates = [colophon.of_run(results, page.run_id).date for page in pages if page.run_id]
-    title = one.title or notebook.read(one.source).title
-    return Colophon(title, f"benchbook-{one.name}", max(dates, default=""))
+def colophons(pages: list[Page], results: Path) -> dict[str, Colophon]:
+    """Return page → what its foot says; a page about all runs has the date of the latest."""
+    with database.open(results, read_only=True) as connection:
+        runs = {
+            name: colophon.of(Recording(results, name, connection))
+            for name in {one.run_id for one in pages}
+            if name
+        }
+    latest = max((one.date for one in runs.values()), default="")
+    found = {}
+    for one in pages:
+        if one.run_id is None:
+            title = one.title or notebook.read(one.source).title
+            found[one.name] = Colophon(title, f"benchbook-{one.name}", latest)
+        elif one.data:
+            found[one.name] = replace(runs[one.run_id], title=one.title, report=f"{one.experiment}.html")
+        else:
+            found[one.name] = replace(runs[one.run_id], data=index.data_page(one.experiment))
+    return found
 
 
 def _render(
@@ -195,7 +210,7 @@ def _render(
     note: Callable[[str], None],
 ) -> None:
     """Write the stale pages, in as many processes as there are cores; the pages of one run share one."""
-    feet = {one.name: colophon_of(pages, results, one) for one in stale}
+    feet = colophons(pages, results) if stale else {}
     shares = _shares(stale, min(MOST_PROCESSES, os.cpu_count() or 1), lambda one: _size(results, one))
 
     def rendered(share: list[list[Page]]) -> None:

@@ -90,7 +90,13 @@ def test_impossible_samples_of_another_run_are_left_out(
 def test_a_run_with_too_much_data_leaves_out_telemetry_first_and_says_so(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ):
-    whole = len(json.dumps(trials.data(run, *trials.DETAILS[-2]), separators=(",", ":"), ensure_ascii=False))
+    whole = len(
+        json.dumps(
+            trials.data(trials.Recorded.of(run), *trials.DETAILS[-2]),
+            separators=(",", ":"),
+            ensure_ascii=False,
+        )
+    )
     monkeypatch.setattr(trials, "LARGEST", whole)
     data = held(rendered(run))
     assert data["left"] == {"telemetry": True, "measurements": False}
