@@ -63,7 +63,7 @@ def finding() -> Markdown:
         f"{_percent(every.holds_before)} of the 95 % intervals of one run contain the ratio of a run on another "
         f"processor; {_percent(every.agrees_before)} agree with it if both have an error. Of the intervals for another "
         f"processor, {_percent(every.agrees_after)} agree with its ratio.\n\n"
-        f"For claims, two runs on different processors gave opposite verdicts in {_percent(claims.opposite_before, 1)} "
+        f"For claims, two runs on different processors gave opposite answers in {_percent(claims.opposite_before, 1)} "
         f"of cases; with the estimate over processors, it is {_percent(claims.opposite_after, 1)}. The price: "
         f"{_percent(claims.decided_after)} of cases are decided, in place of {_percent(claims.decided_before)}."
     )
