@@ -10,6 +10,7 @@ class ChDB(EmbeddedDriver):
 
     engine = "chdb"
     title = "chDB"
+    dialect = "chdb"
 
 
 driver = ChDB

@@ -10,6 +10,7 @@ class DataFusion(EmbeddedDriver):
 
     engine = "datafusion"
     title = "DataFusion"
+    dialect = "datafusion"
 
 
 driver = DataFusion

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import datafusion
 
 from benchbook.declare.level import Setting
-from benchbook.workers.engine import Count
+from benchbook.workers.engine import Count, Found, Specification
 from benchbook.workers.frames import SQL, Frames, Join, texts
+from benchbook.workers.questions import declared, of_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,9 +34,24 @@ class DataFusion(Frames):
     def counted(self, frame: str) -> Count:
         schema = self._context.table(frame).schema()
         names = [name for name in schema.names if name not in texts(schema)]
-        counts = ", ".join(["count(*) AS n", *(f"count({name}) AS c_{name}" for name in names)])
+        names = list(known.numbers) if (known := declared(frame)) else names
+        counts = ", ".join(["count(*) AS n", *(f'count("{name}") AS c_{name}' for name in names)])
         row = self.arrow(self._asked(f"SELECT {counts} FROM {frame}", frame)).to_pylist()[0]  # noqa: S608 - names of datasets
         return Count(row["n"], {name: row[f"c_{name}"] for name in names})
+
+    def query(self, specification: Specification) -> Found:
+        """Ask a question from a file, or one about frames."""
+        questions = of_table(specification.table)
+        if questions and not questions.large:
+            return questions.ask(specification, "datafusion", self._rows)
+        return super().query(specification)
+
+    def _rows(self, text: str) -> list[tuple[Any, ...]]:
+        return [
+            row
+            for batch in self._asked(text, "")
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        ]
 
     def questions(self) -> Mapping[str, Callable[[str], Any]]:
         return {name: partial(self._asked, text) for name, text in SQL.items()}

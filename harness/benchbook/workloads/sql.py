@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from benchbook.run.context import Context
     from benchbook.run.steps import Steps
 
-DIALECTS = ("duckdb", "sqlite", "postgresql", "mysql", "polars")
+DIALECTS = ("duckdb", "sqlite", "postgresql", "mysql", "polars", "datafusion", "chdb")
 """Names of dialects in the names of files: ``q1.sqlite.sql``. A system's driver states its dialect."""
+ESCAPING = ("chdb",)
+"""Dialects in which a backslash in a text begins an escape."""
 PARAMETER = re.compile(r"\{\{ *([a-z_][a-z0-9_]*) *\}\}")
 LASTS = "2s"
 DIFFERENT = 100
@@ -184,23 +186,28 @@ def instances(options: SqlOptions) -> Iterator[dict[str, str]]:
     for number in range(options.different):
         draw = random.Random(f"{options.seed} {options.type} {number}")
         drawn = {name: _drawn(draw, values) for name, values in sorted(options.parameters.items())}
-        yield {dialect: _filled(text, drawn) for dialect, text in options.statements.items()}
+        texts = options.statements
+        if any("\\" in str(value) for value in drawn.values()) and "" in texts:
+            texts = dict.fromkeys(ESCAPING, texts[""]) | texts
+        yield {dialect: _filled(text, drawn, dialect) for dialect, text in texts.items()}
 
 
-def _filled(text: str, drawn: Mapping[str, str]) -> str:
-    return PARAMETER.sub(lambda found: drawn[found[1]], text)
+def _filled(text: str, drawn: Mapping[str, str | float], dialect: str) -> str:
+    return PARAMETER.sub(lambda found: _in_sql(drawn[found[1]], dialect), text)
 
 
-def _drawn(draw: random.Random, values: Values) -> str:
-    """Return a value in SQL; a negative number has parentheses, since two minus signs begin a comment."""
+def _drawn(draw: random.Random, values: Values) -> str | float:
     if isinstance(values, list):
-        value = draw.choice(values)
-    elif isinstance(values.least, int) and isinstance(values.most, int):
-        value = draw.randint(values.least, values.most)
-    else:
-        value = draw.uniform(values.least, values.most)
+        return draw.choice(values)
+    if isinstance(values.least, int) and isinstance(values.most, int):
+        return draw.randint(values.least, values.most)
+    return draw.uniform(values.least, values.most)
+
+
+def _in_sql(value: str | float, dialect: str) -> str:
+    """Return a value in SQL; a negative number has parentheses, since two minus signs begin a comment."""
     if isinstance(value, str):
-        return literal(value)
+        return literal(value.replace("\\", "\\\\") if dialect in ESCAPING else value)
     # Polars reads no exponent without a point.
     number = re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
     return f"({number})" if value < 0 else number

@@ -54,7 +54,7 @@ def available(name: str) -> bool:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     need_benchload()
-    systems = ["duckdb", "sqlite", *filter(available, ("postgresql-15", "mariadb-10.11"))]
+    systems = ["duckdb", "sqlite", *filter(available, ("postgresql-15", "mariadb-10.11", "datafusion-55.0.0"))]
     made = tmp_path / "project"
     for name in ("datasets", "experiments/trips/questions"):
         (made / name).mkdir(parents=True)
@@ -72,6 +72,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "q2.sql": "SELECT strftime('%H', began) AS hour, count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
         "q2.postgresql.sql": "SELECT to_char(began, 'HH24'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
         "q2.mysql.sql": "SELECT date_format(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+        "q2.datafusion.sql": "SELECT to_char(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
+        "q2.chdb.sql": "SELECT formatDateTime(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
         "q2.duckdb.sql": "SELECT strftime(began, '%H'), count(*) FROM trips WHERE city = {{city}} GROUP BY 1",
     }.items():
         (experiment / "questions" / name).write_text(text)
@@ -102,3 +104,19 @@ def test_a_file_is_loaded_and_all_systems_give_the_same_answers(project: Path, o
     done = bench("plan", "trips", "--results", str(results))
     assert done.returncode == 2
     assert "cannot be read as parquet" in done.stderr
+
+
+def test_chdb_refuses_days_that_it_would_change_and_gives_the_same_answers(project: Path, open_folder: Path) -> None:
+    if not available("chdb-4.4.0"):
+        pytest.skip("chDB is not here")
+    results = open_folder / "results"
+    asked = ("run", "trips", "--results", str(results), "--set", "system=duckdb,chdb-4.4.0")
+    bench(*asked, report=False)
+    [failed] = rows(results, "select reason from trials where system = 'chdb-4.4.0'")
+    assert "began has 9999-12-31, but ClickHouse holds 1900-01-01 to 2299-12-31 alone" in failed["reason"]
+    duckdb.execute(f"COPY ({TRIPS.partition('UNION ALL')[0]}) TO '{project}/datasets/trips.parquet'")
+    done = bench(*asked, report=False)
+    assert done.returncode == 0, done.stderr
+    compared = rows(results, "select name, ok from checks where kind = 'answers'")
+    assert compared
+    assert all(row["ok"] for row in compared), compared

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -20,7 +20,7 @@ from benchbook.declare.dataset import Dataset
 from benchbook.errors import RequestError
 from benchbook.run.content import write_rows
 from benchbook.workers.content import compared, know
-from benchbook.workers.engine import Large, Specification, open_engine
+from benchbook.workers.engine import FailedError, Large, Specification, open_engine
 from benchbook.workers.stream import stored
 
 
@@ -118,16 +118,25 @@ def test_a_typed_value_is_the_value_in_systems(
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9)
-TIMES = st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
-VALUES = {
-    "i": (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
-    "f": (pa.float64(), st.floats(allow_nan=False, allow_infinity=False)),
-    "s": (pa.string(), TEXTS | st.sampled_from(["", "\\N", "it's", "a\\", "\t\r\n", "NULL", "1e5", "\\'"])),
-    "b": (pa.bool_(), st.booleans()),
-    "d": (pa.date32(), st.dates()),
-    "t": (pa.timestamp("us"), TIMES),
-}
-ROWS = st.lists(st.tuples(*(st.none() | values for _, values in VALUES.values())), min_size=1, max_size=6)
+KINDS = {
+    "i": pa.int64(), "f": pa.float64(), "s": pa.string(), "b": pa.bool_(), "d": pa.date32(), "t": pa.timestamp("us"),
+}  # fmt: skip
+
+
+def rows(first: int, last: int) -> st.SearchStrategy[list[Any]]:
+    """Return a strategy for rows whose days are in these years."""
+    values = (
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        TEXTS | st.sampled_from(["", "\\N", "it's", "a\\", "\t\r\n", "NULL", "1e5", "\\'"]),
+        st.booleans(),
+        st.dates(dt.date(first, 1, 1), dt.date(last, 12, 31)),
+        st.datetimes(dt.datetime(first, 1, 1), dt.datetime(last, 12, 31, 23, 59, 59, 999999)),
+    )
+    return st.lists(st.tuples(*(st.none() | one for one in values)), min_size=1, max_size=6)
+
+
+EVERY, OF_CLICKHOUSE = rows(1, 9999), rows(1900, 2299)
 ALL = Specification(
     0, "all", "own", "", "", 0, (), 0, 0, False, statements={"": "SELECT * FROM own ORDER BY n"}, ordered=True
 )
@@ -151,7 +160,7 @@ def answered(name: str, folder: Path, where: str | Path, options: dict[str, Any]
 def written(folder: Path, rows: list[tuple[Any, ...]]) -> list[Any]:
     """Write rows as a file and in Arrow; return what is compared of them."""
     numbered = [(number, *row) for number, row in enumerate(rows)]
-    schema = pa.schema([("n", pa.int64()), *((name, kind) for name, (kind, _) in VALUES.items())])
+    schema = pa.schema([("n", pa.int64()), *KINDS.items()])
     columns = [
         pa.array(column, field.type)
         for column, field in zip(zip(*numbered, strict=True), schema, strict=True)
@@ -161,12 +170,26 @@ def written(folder: Path, rows: list[tuple[Any, ...]]) -> list[Any]:
     return compared(ALL, numbered)
 
 
-@given(rows=ROWS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.parametrize("name", ["duckdb", "sqlite", "polars"])
-def test_every_value_of_a_file_is_the_same_in_an_engine(tmp_path: Path, name: str, rows: list[Any]) -> None:
-    if name == "polars":
-        pytest.importorskip(name)
+@given(data=st.data())
+@settings(
+    max_examples=20,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@pytest.mark.parametrize("name", ["duckdb", "sqlite", "polars", "datafusion", "chdb"])
+def test_every_value_of_a_file_is_the_same_in_an_engine(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    pytest.importorskip(name.replace("sqlite", "sqlite3"))
     folder = Path(tempfile.mkdtemp(dir=tmp_path))
-    expected = written(folder, rows)
+    expected = written(folder, data.draw(OF_CLICKHOUSE if name == "chdb" else EVERY))
     assert answered(name, folder, folder / "data", {}) == expected
+
+
+@pytest.mark.parametrize("day", [dt.date(1899, 12, 31), dt.date(2300, 1, 1)])
+def test_a_day_that_clickhouse_would_change_is_refused(tmp_path: Path, day: dt.date) -> None:
+    pytest.importorskip("chdb")
+    written(tmp_path, [(None, None, None, None, day, None)])
+    with pytest.raises(FailedError, match=f"d has {day}, but ClickHouse holds"):
+        answered("chdb", tmp_path, tmp_path / "data", {})

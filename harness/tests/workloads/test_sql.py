@@ -113,10 +113,9 @@ FROM range(1000) t(i)
 """
 
 
-@pytest.mark.parametrize("other", ["sqlite", "polars"])
+@pytest.mark.parametrize("other", ["sqlite", "polars", "datafusion", "chdb"])
 def test_engines_load_a_file_and_give_the_same_answers(folder: Path, tmp_path: Path, other: str) -> None:
-    if other == "polars":
-        pytest.importorskip("polars")
+    pytest.importorskip(other.replace("sqlite", "sqlite3"))
     duckdb.execute(f"COPY ({SELECT}) TO '{tmp_path / 't.parquet'}'")
     stated = {"name": "trips", "title": "T", "description": "T.", "source": {"file": "t.parquet"}}
     dataset = Dataset.model_validate(stated)
@@ -148,10 +147,9 @@ def test_engines_load_a_file_and_give_the_same_answers(folder: Path, tmp_path: P
     assert agreement.compared == 5
 
 
-@pytest.mark.parametrize("name", ["duckdb", "sqlite", "polars"])
+@pytest.mark.parametrize("name", ["duckdb", "sqlite", "polars", "datafusion", "chdb"])
 def test_a_parameter_is_the_same_value_in_each_engine(folder: Path, tmp_path: Path, name: str) -> None:
-    if name == "polars":
-        pytest.importorskip("polars")
+    pytest.importorskip(name.replace("sqlite", "sqlite3"))
     texts = ["it's", "a\\", "\\'; --", '"', "{{n}}", "é", "%_", ""]
     numbers = [-5, 0, 7, -(2**62), -0.1, 1e300, -5e-324]
     (folder / "questions" / "q1.sql").write_text("SELECT {{text}} AS t, 1 -{{n}} AS n FROM trips")
