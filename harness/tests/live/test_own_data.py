@@ -54,7 +54,11 @@ def available(name: str) -> bool:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     need_benchload()
-    systems = ["duckdb", "sqlite", *filter(available, ("postgresql-15", "mariadb-10.11", "datafusion-55.0.0"))]
+    systems = [
+        "duckdb",
+        "sqlite",
+        *filter(available, ("postgresql-15", "mariadb-10.11", "datafusion-55.0.0")),
+    ]
     made = tmp_path / "project"
     for name in ("datasets", "experiments/trips/questions"):
         (made / name).mkdir(parents=True)
@@ -106,7 +110,9 @@ def test_a_file_is_loaded_and_all_systems_give_the_same_answers(project: Path, o
     assert "cannot be read as parquet" in done.stderr
 
 
-def test_chdb_refuses_days_that_it_would_change_and_gives_the_same_answers(project: Path, open_folder: Path) -> None:
+def test_chdb_refuses_days_that_it_would_change_and_gives_the_same_answers(
+    project: Path, open_folder: Path
+) -> None:
     if not available("chdb-4.4.0"):
         pytest.skip("chDB is not here")
     results = open_folder / "results"
