@@ -18,7 +18,7 @@ from benchbook.analyse.gate import chances
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.power import ENOUGH
 from benchbook.analyse.spending import Look, due, levels
-from benchbook.plan.sequential import SPENT
+from benchbook.plan.sequential import FIRST, SPENT
 from benchmarks.fits import Array, fits
 from benchmarks.power import METHODS, write
 from tests.analyse.simulated import BURSTS, KINDS, log_ratios
@@ -28,7 +28,8 @@ MARGIN = 0.03
 SPREAD = 0.05
 MAXIMA = (12, 40, 120)
 METRICS = 5
-SPREADS = (0.01, 0.02, 0.05, 0.1, 0.2)
+POWER_SIMULATIONS = 1000
+SPREADS = (0.01, 0.03, 0.1, 0.2)
 LOSSES = (0.0, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1)
 
 
@@ -90,11 +91,18 @@ def share(word: str, logs: Array) -> float:
 
 def enough(spread: float) -> int:
     """Return the blocks within which a gate of one metric has the right answer with 80 % chance, as planned."""
-    for blocks in range(3, 2000):
+
+    def is_enough(blocks: int) -> bool:
         found = chances(blocks, spread, MARGIN)
-        if min(found.passed, found.found) >= ENOUGH:
-            return blocks
-    raise ValueError(spread)
+        return min(found.passed, found.found) >= ENOUGH
+
+    few, many = FIRST - 1, FIRST
+    while not is_enough(many):
+        few, many = many, 2 * many
+    while many > few + 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    return many
 
 
 def percent(number: float) -> str:
@@ -112,7 +120,7 @@ def error_row(kind: str, blocks: int) -> str:
 def power_row(spread: float, loss: float) -> str:
     """Return the answers of gates at a true loss, within the blocks that give 80 % chance."""
     blocks = enough(spread)
-    words, length = ended(sample("clean", SIMULATIONS, blocks, loss, spread), looks(blocks))
+    words, length = ended(sample("clean", POWER_SIMULATIONS, blocks, loss, spread), looks(blocks))
     shares = [percent(float((words == word).mean())) for word in ("not slower", "slower", "open")]
     return (
         f"| {100 * spread:g} % | {blocks} | {100 * loss:g} % | {' | '.join(shares)} | {length.mean():.0f} |"

@@ -23,7 +23,7 @@ from benchbook.run.progress import Progress
 def confirm(results: Path, made: Plan, yes: bool) -> None:
     """Report how much a large run needs, and ask before starting it; raise RequestError if the answer is no."""
     needs = magnitude(results, made)
-    if budget := (made.sequential or {}).get("budget_seconds"):
+    if budget := (made.sequential or made.gate or {}).get("budget_seconds"):
         needs = replace(needs, hours=min(needs.hours, budget / 3600))
     if needs.large:
         size = f"{made.experiment}, profile {made.profile}: {len(made.trials)} trials, {needs.text()}."
@@ -70,7 +70,8 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
 
 def carried_out(made: Plan, results: Path, end: TakeLook | None = None) -> Outcome:
     """Carry out the missing trials of a stored plan and print their statuses; ``end`` may end it between blocks."""
-    progress = Progress(estimate_seconds(results, made, skipped(made)))
+    budget = made.gate["budget_seconds"] if made.gate else None
+    progress = Progress(estimate_seconds(results, made, skipped(made)), budget=budget)
     again = command(f"resume {made.run_id}")
     with (
         _interruption_explained(f"finished trials are kept. To continue: {again}"),

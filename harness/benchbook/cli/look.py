@@ -1,12 +1,14 @@
-"""The looks of ``--until-decided``: the claims are judged between blocks, within the maximum and the budget."""
+"""The looks of ``--until-decided`` and of gates: a run is judged between blocks, within a maximum and a budget."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchbook.declare.catalogue import Catalogue
+from benchbook.plan.gating import Gate
 from benchbook.plan.plan import Plan
 from benchbook.plan.sequential import Design, Left
 from benchbook.run.engine import TakeLook
@@ -14,15 +16,17 @@ from benchbook.run.progress import Observer
 
 
 def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
-    """Return the function that judges the claims of a run between its blocks; None for a run without looks."""
+    """Return the function that judges a run between its blocks; None for a run without looks."""
+    results = results.resolve()
+    if made.gate is not None:
+        return _gate(made, Gate.parse(made.gate), results, observer)
     if made.sequential is None:
         return None
     design = Design.parse(made.sequential)
-    results = results.resolve()
 
     def look(blocks: int) -> dict[str, Any] | None:
         from benchbook.analyse import stopping
-        from benchbook.record import looks
+        from benchbook.record import database, looks
         from benchbook.report import reasons
 
         taken = looks.read(results / "runs" / made.run_id)
@@ -30,12 +34,63 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
         # Too few blocks for a look: only the budget ends the run there, after one block at the earliest.
         if blocks < design.first and (not blocks or left.blocks > blocks):
             return None
+        database.catch_up(results)
         published = Catalogue().published(made.experiment)
         found = stopping.take(results, made.run_id, published, design, blocks, left, taken)
         observer.note(reasons.look(found))
         return found
 
     return look
+
+
+def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLook:
+    """Return the function that judges a gate between its blocks, until it is decided or the budget is spent."""
+    folder = results / "runs" / made.run_id
+    lengths: dict[str, float] = {}
+
+    def look(blocks: int) -> dict[str, Any] | None:
+        from benchbook.analyse import gated
+        from benchbook.analyse.gate import Look, due, overall
+        from benchbook.analyse.run import Run
+        from benchbook.record import database, looks
+        from benchbook.report import gate
+
+        if not blocks:
+            return None
+        _read_lengths(folder, lengths)
+        spent = sum(lengths.values())
+        last = blocks >= made.trials_per_cell or spent + spent / blocks > design.budget_seconds
+        before = [Look(one["block"], one["share"]) for one in looks.read(folder)]
+        if not (last or due(blocks, before)):
+            return None
+        used = max(spent / design.budget_seconds, blocks / made.trials_per_cell)
+        now = Look(blocks, 1.0 if last else min(used, 1.0))
+        database.catch_up(results)
+        rows = gated.rows(Run(results, made.run_id), design, [*before, now])
+        word = overall(row.answer for row in rows)
+        stopped: str | None = word if word != "open" else None
+        if not stopped and last:
+            stopped = f"the budget of {design.budget_seconds:g} s has no room for another block ({spent:.0f} s spent)"
+        elif not any(row.answer.trials for row in rows):
+            stopped = f"no metric has a value of base and head after {blocks} blocks"
+        observer.note(gate.look(rows, now, stopped))
+        return {
+            "block": blocks, "share": now.share, "answers": {row.name: row.answer.word for row in rows},
+            "cells": [] if stopped else made.cells(), "stopped": stopped,
+        }  # fmt: skip
+
+    return look
+
+
+def _read_lengths(folder: Path, lengths: dict[str, float]) -> None:
+    """Add the seconds of the trials that are new since the last time."""
+    from benchbook.record.folder import TRIAL_FILE
+    from benchbook.record.trial import read
+
+    for place in (folder / "trials").iterdir():
+        if place.name not in lengths and (place / TRIAL_FILE).exists():
+            with contextlib.suppress(ValueError):  # the run itself reports an unreadable trial
+                lengths[place.name] = read(place).get("duration_seconds") or 0.0
 
 
 def end_before(made: Plan, results: Path, seconds: float) -> TakeLook:

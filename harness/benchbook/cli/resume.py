@@ -14,7 +14,7 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
     By default this is the latest unfinished one. Finished trials are kept. Only a run that you began on this machine is
     continued, because a plan can start any program; an imported or copied run is not.
     """
-    from benchbook.cli import until_decided
+    from benchbook.cli import gate, until_decided
     from benchbook.cli.carry_out import carry_out_and_report
     from benchbook.record.folder import tell
     from benchbook.record.opened import in_results
@@ -29,6 +29,8 @@ def command(run: options.Run = "", results: options.Results = options.DEFAULT_RE
         print(f"nothing to resume: every run in {results} that can be continued is complete", file=sys.stderr)
         return 0
     made = load_plan(results, run_id)
+    if made.gate:
+        return gate.carry_out(made, results)
     if made.sequential:
         return until_decided.continue_run(made, results)
     return carry_out_and_report(made, results)

@@ -23,8 +23,10 @@ AA_LABELS = ("A", "B")
 
 SOURCE = "source"
 """Factor that names the source of systems (host, docker, …); without it, the first source that has them."""
+BUILD = "build"
+"""Factor of a gate that compares two programs of one system: it names the side whose program a trial starts."""
 FROM = " from "
-"""Separates a system from its source in the name of a program."""
+"""Separates a system from its source or build in the name of a program."""
 
 _DEFAULTS: Factors = {"arm": ["vanilla"], "storage": ["local"]}
 

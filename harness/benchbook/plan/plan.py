@@ -7,7 +7,7 @@ import json
 import math
 import random
 import secrets
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from benchbook.declare.experiment import PLACE_FACTORS, Experiment, Phase, Profi
 from benchbook.declare.level import Setting
 from benchbook.declare.names import is_run_id, shown
 from benchbook.errors import RequestError, unknown
-from benchbook.plan.factors import AA, AA_LABELS, FROM, SOURCE, Factors, factors
+from benchbook.plan.factors import AA, AA_LABELS, BUILD, FROM, SOURCE, Factors, factors
 
 Levels = dict[str, Setting]
 
@@ -74,7 +74,7 @@ def _shown(level: Setting) -> str:
 
 
 T = TypeVar("T")
-_COMPARED = (*PLACE_FACTORS, SOURCE, AA)
+_COMPARED = (*PLACE_FACTORS, SOURCE, BUILD, AA)
 """Factors whose levels most comparisons are about."""
 
 
@@ -132,8 +132,8 @@ class PlannedTrial:
 
     @property
     def program(self) -> str:
-        """The name of its program: its system, with the source if that is a factor."""
-        system, source = str(self.levels["system"]), self.levels.get(SOURCE)
+        """The name of its program: its system, with the source or the build if that is a factor."""
+        system, source = str(self.levels["system"]), self.levels.get(BUILD, self.levels.get(SOURCE))
         return f"{system}{FROM}{source}" if source else system
 
 
@@ -155,7 +155,7 @@ class Plan:
     phases: list[Phase]
     """Phases with the profile's options, before factors replace some."""
     given: dict[str, str]
-    """Programs or servers from ``--system NAME=PATH-or-URL``."""
+    """Programs or servers from ``--system NAME=PATH-or-URL``, by system, or by program if builds are compared."""
     trials: list[PlannedTrial]
     factors: Factors = field(default_factory=dict)
     """Factor → its levels, in the order in which they were declared or given with ``--set``; empty in older plans."""
@@ -168,6 +168,8 @@ class Plan:
     """Where programs of ``given`` come from, from ``--origin NAME=TEXT``."""
     record_operations: bool = False
     """True if each operation is recorded separately, in addition to the histograms."""
+    gate: dict[str, Any] | None = None
+    """The design of a gate (``plan.gating``), whose looks end the run."""
 
     @property
     def against_itself(self) -> bool:
@@ -245,11 +247,13 @@ def plan(
     given: dict[str, str] | None = None,
     now: datetime | None = None,
     against_itself: bool = False,
+    builds: Sequence[str] = (),
 ) -> Plan:
     """Return the plan of one run of an experiment.
 
     ``chosen`` holds levels from ``--set``; ``trials`` replaces the profile's number of trials per cell; ``order_seed``
-    is random by default; ``against_itself`` plans an A/A run with every cell twice. Raise RequestError for an invalid
+    is random by default; ``against_itself`` plans an A/A run with every cell twice, and ``builds`` one with every cell
+    once for each build. Raise RequestError for an invalid
     request.
     """
     experiment = catalogue.experiment(slug)
@@ -269,6 +273,8 @@ def plan(
     levels = factors(experiment, profile, chosen or {}, dataset, catalogue)
     if against_itself:
         levels = {**levels, AA: list(AA_LABELS)}
+    if builds:
+        levels = {**levels, BUILD: list(builds)}
     combinations = math.prod(len(held) for held in levels.values())
     _require_size(slug, combinations, 1, MOST_COMBINATIONS, "combinations of levels")
     chosen_cells = [cell for cell in cells(levels) if not experiment.leaves_out(cell, profile, chosen or {})]

@@ -116,11 +116,12 @@ def prepare(
     for name in [*sources, *_needed(plan, catalogue)]:
         levels = sources.get(name, {"system": name})
         try:
-            source = str(levels[SOURCE]) if SOURCE in levels else None
+            system, source = str(levels["system"]), str(levels[SOURCE]) if SOURCE in levels else None
+            own = {**given, system: given[name]} if name in given else given
             programs[name] = (
-                find(catalogue.system(str(levels["system"])), asked, source)
+                find(catalogue.system(system), replace(asked, given=own), source)
                 if cluster is None
-                else cluster.find(str(levels["system"]), given, source)
+                else cluster.find(system, own, source)
             )
         except Unavailable as missing:
             programs[name] = missing

@@ -41,6 +41,7 @@ def describe(context: Context, argv: list[str]) -> dict[str, Any]:
         "profile": plan.profile,
         "order_seed": plan.order_seed,
         "sequential": plan.sequential,
+        "gate": plan.gate,
         "earlier_runs": earlier_runs(context.results, plan),
         "created_at": plan.created_at,
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -166,12 +166,12 @@ def carry_out(
                     _require_entrance(context)
                     _run_record(context, folder, argv)
                     for block, trials in itertools.groupby(todo, key=lambda trial: trial.block):
-                        _look(results, folder, block, take_look)
+                        _look(folder, block, take_look)
                         taken = looks.read(folder)
                         for trial in trials:
                             if looks.is_needed(block, trial.cell, taken):
                                 _carry_out_trial(context, trial, folder)
-            _look(results, folder, plan.trials[-1].block + 1, take_look)
+            _look(folder, plan.trials[-1].block + 1, take_look)
             _finish(folder)
             database.enter(results, folder)
         finally:
@@ -179,12 +179,11 @@ def carry_out(
     return Outcome(plan.run_id, statuses(folder))
 
 
-def _look(results: Path, folder: Path, blocks: int, take_look: TakeLook | None) -> None:
+def _look(folder: Path, blocks: int, take_look: TakeLook | None) -> None:
     """Take and record the look after a number of blocks, unless it was taken before or the run has ended."""
     taken = looks.read(folder)
     if take_look is None or looks.stopped(taken) or (taken and taken[-1]["block"] >= blocks):
         return
-    database.catch_up(results)
     found = take_look(blocks)
     if found is not None:
         looks.append(folder, {**found, "at": datetime.now(UTC).isoformat(timespec="milliseconds")})

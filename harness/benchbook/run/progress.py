@@ -17,9 +17,13 @@ from benchbook.record.trial_record import Trial
 class Progress:
     """An observer that displays phase, throughput, finished trials and remaining time on standard error."""
 
-    def __init__(self, estimate_seconds: float, console: Console | None = None) -> None:
+    def __init__(
+        self, estimate_seconds: float, console: Console | None = None, budget: float | None = None
+    ) -> None:
         self._console = console or Console(stderr=True, highlight=False)
         self._estimate = estimate_seconds
+        self._budget = budget
+        """Seconds after which no other block begins; None for no limit."""
         self._live: Live | None = None
         self._total = 0
         self._done = 0
@@ -40,7 +44,7 @@ class Progress:
         self._began = time.monotonic()
         self._names = short_labels(trial.levels for trial in plan.trials)
         begun = f" ({done} done before)" if done else ""
-        most = "at most " if plan.sequential else ""
+        most = "at most " if plan.sequential or plan.gate else ""
         self.note(
             f"{plan.run_id}: {most}{self._total} trials of {len(plan.cells())} cells{begun}, "
             f"profile {plan.profile}, about {_duration(self._left())}"
@@ -88,9 +92,9 @@ class Progress:
         """Return the remaining seconds: by the pace so far once a trial is done, else by the estimate."""
         done_now = self._done - self._done_before
         left = self._total - self._done
-        if done_now:
-            return (time.monotonic() - self._began) / done_now * left
-        return self._estimate * left / max(self._total, 1)
+        spent = time.monotonic() - self._began
+        expected = spent / done_now * left if done_now else self._estimate * left / max(self._total, 1)
+        return expected if self._budget is None else min(expected, max(self._budget - spent, 0.0))
 
     def _line(self) -> Text:
         """Return the live line: the trial comes last, because a narrow terminal cuts off the end."""

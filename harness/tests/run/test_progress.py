@@ -20,15 +20,15 @@ def planned(index: int, **levels: Any) -> PlannedTrial:
     return PlannedTrial(f"r/{index:04d}", index, 0, index, label(levels), levels)
 
 
-def begun(width: int) -> tuple[Progress, io.StringIO, list[PlannedTrial]]:
+def begun(width: int, **more: Any) -> tuple[Progress, io.StringIO, list[PlannedTrial]]:
     out = io.StringIO()
     trials = [
         planned(place, system=system, workers=100)
         for place, system in enumerate(("influxdb-1.8.10", "elasticsearch-6.8.23"))
     ]
-    progress = Progress(7200.0, Console(file=out, width=width))
+    progress = Progress(7200.0, Console(file=out, width=width), **more)
     plan = SimpleNamespace(
-        run_id="r", trials=trials, cells=lambda: trials, profile="published", sequential=None
+        run_id="r", trials=trials, cells=lambda: trials, profile="published", sequential=None, gate=None
     )
     progress.run_started(plan, 0)  # type: ignore[arg-type]
     progress.trial_started(trials[1])
@@ -46,6 +46,12 @@ def test_a_narrow_terminal_cuts_off_the_trial_and_no_number() -> None:
     line.truncate(80, overflow="ellipsis")
     assert "123,456 rows/s" in str(line)
     assert line.cell_len <= 80
+
+
+def test_a_budget_bounds_the_time_that_is_left() -> None:
+    progress, out, _ = begun(80, budget=600.0)
+    assert "about 10 min" in out.getvalue()
+    assert str(progress._line()).startswith("0/2 trials  10 min left")
 
 
 def test_a_finished_trial_is_named_by_what_differs() -> None:

@@ -1,0 +1,350 @@
+"""``bench gate X --base A --head B``: is the head slower? An answer with a known error."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchbook.cli import options
+from benchbook.errors import RequestError, suggestion, unknown
+from benchbook.errors import command as typed
+
+if TYPE_CHECKING:
+    from benchbook.declare.catalogue import Catalogue
+    from benchbook.plan.gating import Gate
+    from benchbook.plan.plan import Plan
+    from benchbook.report.gate import Result
+
+SLOWER, OPEN = 5, 6
+"""Exit codes."""
+TIMES = 3
+"""Planned blocks, as a multiple of those that the expected time of a block leaves room for."""
+FEWEST_PLANNED = 30
+SIDES = ("base", "head")
+
+
+def command(
+    slug: options.Experiment,
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base",
+            metavar="NAME[=VERSION|PATH|URL|docker://IMAGE]",
+            help="What the head is compared with: a system; a version, program, image or running server of it.",
+        ),
+    ],
+    head: Annotated[
+        str,
+        typer.Option("--head", metavar="NAME[=…]", help="What may be slower, named in the same way."),
+    ],
+    margin: Annotated[
+        str, typer.Option("--margin", metavar="3%", help="The largest loss that is tolerated.")
+    ] = "3%",
+    budget: Annotated[
+        str, typer.Option("--budget", metavar="10m", help="Time that all trials together may take.")
+    ] = "10m",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="Metric to judge, such as latency_p99, in every phase that has it. By default, the main metric of each"
+            " phase. Repeatable.",
+        ),
+    ] = None,
+    profile: options.Profile = "quick",
+    sets: options.Set = None,
+    order_seed: options.OrderSeed = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            metavar="FORM=FILE",
+            help="Also write the answer to a file; FORM is markdown, junit, bmf (Bencher), github-action-benchmark or"
+            " json. Repeatable.",
+        ),
+    ] = None,
+    results: options.Results = options.DEFAULT_RESULTS,
+    yes: options.Yes = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Decide whether a head is slower than its base.
+
+    Runs the phases of an experiment with both, block by block, until each metric is decided or the budget is spent.
+    Not slower: the interval of the loss excludes a loss above the margin. Slower: it excludes that nothing is lost, and
+    the estimate is above the margin. Both are wrong in at most 5 % of gates, over all metrics and looks (docs/gate.md).
+    Exit codes: 0 not slower; 5 slower; 6 open when the budget was spent; 2 if the request was refused; 3 if a trial was
+    skipped; 4 if one failed or is invalid, or if base and head gave different answers; 130 if interrupted.
+    """
+    from benchbook.cli.carry_out import confirm, store
+    from benchbook.declare.catalogue import Catalogue
+
+    files = list(map(_file, output or []))
+    catalogue = Catalogue()
+    made = planned(
+        catalogue,
+        slug,
+        (base, head),
+        profile,
+        sets,
+        order_seed,
+        _margin(margin),
+        budget,
+        metric or [],
+        results,
+    )
+    confirm(results, made, yes)
+    store(made, results)
+    _show_power(made, results)
+    return carry_out(made, results, files, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Base or head: a system, and the program or server that replaces its own."""
+
+    system: str
+    given: str | None = None
+
+
+def side(text: str, flag: str, catalogue: Catalogue) -> Side:
+    """Return what ``--base`` or ``--head`` names; raise RequestError with the nearest name if there is none."""
+    from benchbook.declare.system import ANY
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        catalogue.path("system", name)
+        return Side(name)
+    if "://" in value or "/" in value or Path(value).is_file():
+        catalogue.path("system", name)
+        return Side(name, value)
+    systems = {
+        one: catalogue.system(one)
+        for one in catalogue.names("system")
+        if one == name or one.startswith(f"{name}-")
+    }
+    if not systems:
+        catalogue.path("system", name)  # names the nearest one
+    versions = {one.version: system for system, one in reversed(systems.items()) if one.version != ANY}
+    if value not in versions:
+        declared = (
+            f"declared are {', '.join(sorted(versions))}" if versions else "none is declared with a version"
+        )
+        raise RequestError(
+            f"{flag} {text}: no declared system of {name} has version {value};"
+            f" {declared}{suggestion(value, versions)}.",
+            f"Give a program or an image: {flag} {name}=./PATH or {name}=docker://IMAGE.",
+        )
+    return Side(versions[value])
+
+
+def planned(
+    catalogue: Catalogue, slug: str, texts: tuple[str, str], profile: str, sets: list[str] | None,
+    order_seed: int | None, margin: float, budget: str, metrics: list[str], results: Path,
+) -> Plan:  # fmt: skip
+    """Return the plan of a gate; raise RequestError for an invalid request."""
+    from benchbook.plan.budget import estimate_seconds
+    from benchbook.plan.factors import AA, AA_LABELS, BUILD, FROM, parse_set
+    from benchbook.plan.gating import Gate
+    from benchbook.plan.plan import MOST_TRIALS, plan
+    from benchbook.plan.sequential import FIRST
+    from benchbook.plan.sequential import budget as seconds_of
+    from benchbook.provision.find import preview
+    from benchbook.provision.request import Request
+    from benchbook.run.content import require_possible
+
+    chosen = parse_set(sets or [])
+    if "system" in chosen:
+        raise RequestError(
+            "--set system=…: a gate compares --base with --head.",
+            "Leave it out, and name both systems there.",
+        )
+    base, head = (side(text, flag, catalogue) for text, flag in zip(texts, ("--base", "--head"), strict=True))
+    chosen["system"] = list(dict.fromkeys((base.system, head.system)))
+    builds: tuple[str, ...] = ()
+    held = {one.system: one.given for one in (base, head) if one.given is not None}
+    if base.system != head.system:
+        factor, levels = "system", (base.system, head.system)
+    elif base == head:
+        factor, levels = AA, AA_LABELS
+    else:
+        factor, levels = BUILD, SIDES
+        builds = SIDES
+        held = {
+            f"{one.system}{FROM}{name}": one.given
+            for name, one in zip(SIDES, (base, head), strict=True)
+            if one.given is not None
+        }
+    seconds = seconds_of(budget)
+    for one in (base, head):
+        if one.given is not None:  # reports a missing path before the plan is stored
+            preview(catalogue.system(one.system), Request(given={one.system: one.given}))
+    gate = Gate(factor, *levels, margin, seconds, _metrics(metrics), texts)
+
+    def of(blocks: int) -> Plan:
+        return plan(
+            catalogue, slug, profile, chosen, trials=blocks, order_seed=order_seed, given=held,
+            against_itself=factor == AA, builds=builds,
+        )  # fmt: skip
+
+    single = of(1)
+    require_possible(single, catalogue, cluster=False)
+    most = MOST_TRIALS // len(single.trials)
+    wanted = TIMES * seconds / max(estimate_seconds(results, single), 1e-3)
+    blocks = min(most, max(FEWEST_PLANNED, int(wanted)))
+    if most < FIRST:
+        raise RequestError(
+            f"{slug}: a block of this gate has {len(single.trials):,} trials, and a run at most {MOST_TRIALS:,}.",
+            "Choose fewer levels with --set FACTOR=A,B.",
+        )
+    return replace(of(blocks), gate=gate.stored())
+
+
+def _metrics(named: list[str]) -> tuple[str, ...]:
+    from benchbook.declare.metric import table
+
+    for name in named:
+        if name not in table():
+            raise unknown("metric", name, table(), "--metric")
+    return tuple(named)
+
+
+def _margin(text: str) -> float:
+    """Return the share that ``--margin`` states.
+
+    >>> _margin("3%"), _margin("0.5 %")
+    (0.03, 0.005)
+    """
+    number, percent = text.removesuffix("%").strip(), text.endswith("%")
+    with contextlib.suppress(ValueError):
+        share = float(number) / 100
+        if percent and 0.001 <= share <= 1:
+            return share
+    raise RequestError(
+        f"--margin {text}: expected a share from 0.1% to 100%.", "Write the largest tolerated loss as 3%."
+    )
+
+
+def _file(text: str) -> tuple[str, Path]:
+    from benchbook.report.gate import FORMS
+
+    form, equals, name = text.partition("=")
+    if not equals or not name:
+        raise RequestError(f"--output {text}: expected FORM=FILE.", "For example: --output markdown=gate.md")
+    if form not in FORMS:
+        raise unknown("form", form, list(FORMS), "--output")
+    path = Path(name)
+    if not path.parent.is_dir():
+        raise RequestError(
+            f"--output {text}: there is no folder {path.parent}.", "Make it, or name another one."
+        )
+    return form, path
+
+
+def carry_out(
+    made: Plan, results: Path, files: Iterable[tuple[str, Path]] = (), *, as_json: bool = False
+) -> int:
+    """Carry out the rest of a gate, show its answer and write the files; return the exit code."""
+    from benchbook.cli import table
+    from benchbook.cli.carry_out import carried_out
+    from benchbook.report import gate
+
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
+        outcome = carried_out(made, results)
+    found = result(made, results)
+    for form, path in files:
+        path.write_text(gate.FORMS[form](found), encoding="utf-8")
+    if as_json:
+        print(gate.FORMS["json"](found), end="")
+    else:
+        table.show(gate.table(found), as_json=False, empty="no metric was measured")
+        print(f"\n{gate.sentence(found)}")
+        for fault in found.faults:
+            print(fault)
+        print(f"Run {found.run_id}; all of it: {typed(f'report {found.run_id}')}")
+    if outcome.exit_code or found.faults:
+        return outcome.exit_code or 4
+    return {"not slower": 0, "slower": SLOWER, "open": OPEN}[found.word]
+
+
+def result(made: Plan, results: Path) -> Result:
+    """Return what the looks of a gate found."""
+    from benchbook.analyse import gated, same_work
+    from benchbook.analyse.gate import Look
+    from benchbook.analyse.run import Run
+    from benchbook.plan.gating import Gate
+    from benchbook.record import looks
+    from benchbook.record.trial import read_all
+    from benchbook.report import gate, reasons
+
+    folder = results / "runs" / made.run_id
+    taken = [Look(one["block"], one["share"]) for one in looks.read(folder)]
+    run = Run(results, made.run_id)
+    design = Gate.parse(made.gate or {})
+    with run.connected():
+        rows = gated.rows(run, design, taken)
+        faults = tuple(reasons.sentence([one]) for one in same_work.of_run(run).faults())
+    seconds = sum(one.get("duration_seconds") or 0.0 for one in read_all(folder, lambda _: None))
+    blocks = taken[-1].block if taken else 0
+    ended = str(run.info["finished_at"] or made.created_at)
+    return gate.Result(made.run_id, made.experiment, design, rows, blocks, seconds, ended, faults)
+
+
+def _show_power(made: Plan, results: Path) -> None:
+    """Print the chance of the right answers within the budget, for the metric that varies most."""
+    from benchbook.analyse.gate import chances
+    from benchbook.plan.budget import estimate_seconds
+    from benchbook.plan.gating import Gate
+    from benchbook.plan.sequential import FIRST
+    from benchbook.report.gate import duration
+
+    gate = Gate.parse(made.gate or {})
+    block = estimate_seconds(results, made) / made.trials_per_cell
+    blocks = min(int(gate.budget_seconds / max(block, 1e-9)), made.trials_per_cell)
+    spreads, origin = _spreads(made, gate, results)
+    cells = len(made.cells()) // 2
+    name, spread = max(spreads.items(), key=lambda one: one[1])
+    found = chances(blocks, spread, gate.margin, cells * len(spreads))
+    room = f"{duration(gate.budget_seconds)} have room for about {blocks} blocks of {duration(block)}"
+    if blocks < FIRST:
+        print(f"bench: {room}, and an answer needs {FIRST}", file=sys.stderr)
+        return
+    print(
+        f"bench: {room}. {name} varies most: by {100 * spread:.2g} % ({origin}). The chance that it is not slower if"
+        f" nothing is lost: {100 * found.passed:.0f} %; slower at a loss of {200 * gate.margin:g} %:"
+        f" {100 * found.found:.0f} %",
+        file=sys.stderr,
+    )
+
+
+def _spreads(made: Plan, gate: Gate, results: Path) -> tuple[dict[str, float], str]:
+    """Return metric → the spread of a block's ratio, of the latest run at the profile, else the usual one."""
+    from benchbook.analyse import gated
+    from benchbook.analyse.alike import kind_of
+    from benchbook.analyse.prospect import SPREADS
+    from benchbook.analyse.run import Run
+    from benchbook.declare.workload import workload
+    from benchbook.record import database, runs
+
+    held = [
+        one
+        for one in runs.all_runs(results, lambda _: None)
+        if (one.experiment, one.profile) == (made.experiment, made.profile) and one.done
+    ]
+    if held:
+        database.catch_up(results)
+        found = gated.spreads(Run(results, held[-1].run_id), gate.metrics)
+        if found:
+            return {f"{phase}: {metric}": spread for (phase, metric), spread in found.items()}, "latest run"
+    usual = {}
+    for phase in made.phases:
+        for metric in gate.metrics or workload(phase.workload).compared[:1]:
+            kind = kind_of(metric)
+            usual[f"{phase.name}: {metric}"] = SPREADS[kind or "speed"]
+    return usual, "usual"
