@@ -17,8 +17,10 @@ import typer
 from benchbook.cli.options import clone
 from benchbook.errors import RequestError
 
-SERIAL = ("tests/live", "tests/browser", "tests/nix")
-"""Folders whose tests measure, or share a server: they run one after the other."""
+LIVE = "tests/live"
+"""Tests that start servers and mostly wait for them."""
+SERIAL = ("tests/browser", "tests/nix")
+"""Folders whose tests share a browser or a store: they run one after the other."""
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -40,7 +42,7 @@ def command(
     every = ["--all"] if run_all else []
     passes = [] if only == "go" else [context.args] if context.args else _passes(every)
     codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]
-    # The last pass mostly waits for servers, so the tests of Go run beside it.
+    # The last pass mostly waits, so the tests of Go run beside it.
     with tempfile.TemporaryFile() as output:
         beside = [] if only == "python" else _start_go(harness, output)
         codes += [_pytest(harness, [*every, *arguments]) for arguments in passes[-1:]]
@@ -75,17 +77,11 @@ def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]
 
 
 def _passes(every: list[str]) -> list[list[str]]:
-    """Return the arguments of two runs of pytest: tests side by side, then those that need the machine alone."""
-    serial = SERIAL if every else SERIAL[:1]
+    """Return the arguments of each run of pytest: tests side by side, those with servers, and those that share."""
     parallel = ["-n", "auto", "--dist", "loadfile"] if importlib.util.find_spec("xdist") else []
-    return [
-        [
-            "-q",
-            *parallel,
-            "tests",
-            "../experiments",
-            "../projects",
-            *(f"--ignore={folder}" for folder in SERIAL),
-        ],
-        ["-q", *serial],
+    apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]
+    passes = [
+        ["-q", *parallel, "tests", "../experiments", "../projects", *apart],
+        ["-q", *(parallel if every else []), LIVE],
     ]
+    return [*passes, ["-q", *SERIAL]] if every else passes
