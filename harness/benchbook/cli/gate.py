@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from benchbook.cli import gate_of_commands as of_commands
 from benchbook.cli import options
 from benchbook.errors import RequestError, suggestion, unknown
 from benchbook.errors import command as typed
@@ -30,19 +31,24 @@ SIDES = ("base", "head")
 
 
 def command(
-    slug: options.Experiment,
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPERIMENT", help="Name of an experiment; or two commands in quotes, base and head."
+        ),
+    ],
     base: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--base",
             metavar="NAME[=VERSION|PATH|URL|docker://IMAGE]",
             help="What the head is compared with: a system; a version, program, image or running server of it.",
         ),
-    ],
+    ] = None,
     head: Annotated[
-        str,
+        str | None,
         typer.Option("--head", metavar="NAME[=…]", help="What may be slower, named in the same way."),
-    ],
+    ] = None,
     margin: Annotated[
         str, typer.Option("--margin", metavar="3%", help="The largest loss that is tolerated.")
     ] = "3%",
@@ -76,7 +82,8 @@ def command(
 ) -> int:
     """Decide whether a head is slower than its base.
 
-    Runs the phases of an experiment with both, block by block, until each metric is decided or the budget is spent.
+    Runs the phases of an experiment, or two commands, with both, block by block, until each metric is decided or the
+    budget is spent.
     Not slower: the interval of the loss excludes a loss above the margin. Slower: it excludes that nothing is lost, and
     the estimate is above the margin. Both are wrong in at most 5 % of gates, over all metrics and looks (docs/gate.md).
     Exit codes: 0 not slower; 5 slower; 6 open when the budget was spent; 2 if the request was refused; 3 if a trial was
@@ -86,6 +93,21 @@ def command(
     from benchbook.declare.catalogue import Catalogue
 
     files = list(map(_file, output or []))
+    if len(words) == 2:
+        if base or head:
+            raise RequestError(
+                "Two commands are base and head themselves.",
+                "Leave out --base and --head, or name one experiment.",
+            )
+        return answered(
+            of_commands.decide((words[0], words[1]), _margin(margin), budget), files, as_json=as_json
+        )
+    if len(words) != 1 or base is None or head is None:
+        raise RequestError(
+            "A gate needs an experiment with --base and --head, or two commands in quotes.",
+            f"{typed('gate EXPERIMENT --base NAME --head NAME')}, or {typed('gate')} -- 'COMMAND' 'COMMAND'",
+        )
+    slug = words[0]
     catalogue = Catalogue()
     made = planned(
         catalogue,
@@ -251,13 +273,19 @@ def carry_out(
     made: Plan, results: Path, files: Iterable[tuple[str, Path]] = (), *, as_json: bool = False
 ) -> int:
     """Carry out the rest of a gate, show its answer and write the files; return the exit code."""
-    from benchbook.cli import table
     from benchbook.cli.carry_out import carried_out
-    from benchbook.report import gate
 
     with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
         outcome = carried_out(made, results)
-    found = result(made, results)
+    code = answered(result(made, results), files, as_json=as_json)
+    return outcome.exit_code or code
+
+
+def answered(found: Result, files: Iterable[tuple[str, Path]], *, as_json: bool) -> int:
+    """Show an answer and write the files; return the exit code."""
+    from benchbook.cli import table
+    from benchbook.report import gate
+
     for form, path in files:
         path.write_text(gate.FORMS[form](found), encoding="utf-8")
     if as_json:
@@ -267,9 +295,10 @@ def carry_out(
         print(f"\n{gate.sentence(found)}")
         for fault in found.faults:
             print(fault)
-        print(f"Run {found.run_id}; all of it: {typed(f'report {found.run_id}')}")
-    if outcome.exit_code or found.faults:
-        return outcome.exit_code or 4
+        if found.run_id:
+            print(f"Run {found.run_id}; all of it: {typed(f'report {found.run_id}')}")
+    if found.faults:
+        return 4
     return {"not slower": 0, "slower": SLOWER, "open": OPEN}[found.word]
 
 

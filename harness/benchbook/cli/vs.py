@@ -116,7 +116,7 @@ def command(
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     names = short([one.text for one in asked.commands])
-    _require_same(found, names)
+    require_same(found, names)
     _require_long(found, names)
     ratios = compare(found)
     if as_json:
@@ -160,7 +160,7 @@ def _asked(
         raise RequestError("--output and --check both say what is compared.", "Give one of them.")
     before = prepare if len(prepare) == len(commands) else (prepare or [""]) * len(commands)
     made = [
-        Command(text, _argv(text, shell), _in_bash(first))
+        Command(text, argv(text, shell), _in_bash(first))
         for text, first in zip(commands, before, strict=True)
     ]
     return Asked(
@@ -169,7 +169,7 @@ def _asked(
     )  # fmt: skip
 
 
-def _argv(text: str, shell: str) -> list[str]:
+def argv(text: str, shell: str) -> list[str]:
     """Return the words that start a command; raise RequestError if there is no such program."""
     try:
         words = shlex.split(text)
@@ -210,7 +210,7 @@ def _seconds(option: str, text: str) -> float:
         raise RequestError(f"{option}: {error}.") from None
 
 
-def _require_same(found: Measured, names: list[str]) -> None:
+def require_same(found: Measured, names: list[str]) -> None:
     """Raise TrialFailed if a command or two commands gave different output: they did not do the same work."""
     hint = (
         "If they differ by nature, compare what must be equal: --compared sorted or lines, --output FILE, or --check"

@@ -157,7 +157,8 @@ def markdown(result: Result) -> str:
     lines = [f"**{result.experiment}: {result.word}**", "", sentence(result), ""]
     if rows:
         lines += [_line(rows[0]), f"|{'---|' * len(rows[0])}", *(_line(row.values()) for row in rows), ""]
-    lines += [*result.faults, f"Run `{result.run_id}`. Losses are above zero if the head is worse."]
+    run = f"Run `{result.run_id}`. " if result.run_id else ""
+    lines += [*result.faults, f"{run}Losses are above zero if the head is worse."]
     return "\n".join(lines) + "\n"
 
 
@@ -233,7 +234,7 @@ def github_action_benchmark(result: Result) -> str:
                 "name": f"{result.experiment}/{row.title}{' (time of one)' if rate else ''}",
                 "unit": f"s/{noun}" if rate else row.unit,
                 "value": 1 / row.head if rate else row.head,
-                "extra": f"loss {loss(row)}, {row.answer.word}, {row.answer.trials} trials, run {result.run_id}",
+                "extra": f"loss {loss(row)}, {row.answer.word}, {row.answer.trials} trials {result.run_id}".rstrip(),
             }
         )
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"

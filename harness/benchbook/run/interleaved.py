@@ -57,6 +57,10 @@ class Asked:
     warmup: int = 1
     timeout_seconds: float = 600.0
     order_seed: int = 0
+    block_seconds: float | None = None
+    """Length of a block of short commands; by default the budget divided by ``WANTED``."""
+    decided: Callable[[Measured, float], bool] | None = None
+    """Called after each block with the share of the budget that is used, 1 after the last block: whether to stop."""
 
 
 @dataclass
@@ -98,7 +102,7 @@ class _Loop:
         count = len(asked.commands)
         self.asked, self.output, self.errors = asked, scratch / "output", scratch / "errors"
         self.found = Measured([{} for _ in range(count)], [0] * count, [set() for _ in range(count)])
-        self.share = asked.budget_seconds / WANTED / count
+        self.share = (asked.block_seconds or asked.budget_seconds / WANTED) / count
 
     def carried_out(self, note: Callable[[str], None]) -> Measured:
         asked, found, began = self.asked, self.found, time.monotonic()
@@ -130,6 +134,10 @@ class _Loop:
                 found.seconds[place][number] = self._repeated(place)
                 self._compare(place)
             longest = max(longest, time.monotonic() - started)
+            used = time.monotonic() - began
+            last = number + 1 >= LEAST and used + longest > asked.budget_seconds
+            if asked.decided and asked.decided(found, 1.0 if last else min(used / asked.budget_seconds, 1.0)):
+                break
             if number + 1 == LEAST and time.monotonic() - began > asked.budget_seconds:
                 note(f"the budget was too small for {LEAST} blocks, which are the fewest")
 

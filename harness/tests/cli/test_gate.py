@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.cli import gate
+from benchbook.cli import app, gate, gate_of_commands
 from benchbook.cli.gate import Side, side
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.gating import Gate
 from benchbook.plan.plan import Plan
+from benchbook.run import interleaved
 
 
 def planned(tmp_path: Path, base: str, head: str, **changes: object) -> Plan:
@@ -116,3 +117,58 @@ def test_wrong_options_are_refused_before_anything_starts(
 def test_a_file_has_a_known_form_and_a_folder(text: str, words: str) -> None:
     with pytest.raises(RequestError, match=words):
         gate._file(text)
+
+
+def bench(*words: str) -> int:
+    return app.run(["gate", *words])
+
+
+def test_two_commands_are_base_and_head(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench("--budget", "20s", "--json", "--", "true", "sleep 0.03") == 5
+    held = json.loads(capsys.readouterr().out)
+    assert (held["answer"], held["base"], held["head"]) == ("slower", "`true`", "`sleep 0.03`")
+    assert held["metrics"][0]["loss"] > 1
+    assert held["blocks"] == held["metrics"][0]["trials"] >= 3
+    assert bench("--budget", "20s", "--", "sleep 0.03", "true") == 0
+    assert "`true` is not slower than `sleep 0.03`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["true"], 2, "needs an experiment with --base and --head, or two commands"),
+        (["true", "true", "true"], 2, "needs an experiment"),
+        (["--base", "duckdb", "true", "true"], 2, "base and head themselves"),
+        (["true", "truue"], 2, "there is no program `truue`"),
+        (["true", "false"], 4, "exit code 1"),
+        (["echo a", "echo b"], 4, "different output"),
+    ],
+)
+def test_commands_that_cannot_be_compared_are_refused(
+    words: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench("--budget", "5s", *words) == code
+    assert message in capsys.readouterr().err
+
+
+def test_commands_are_judged_at_growing_numbers_of_blocks_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With equal times nothing decides but the margin; the last look has the whole error."""
+    seen: list[tuple[int, float]] = []
+
+    def measured(asked: interleaved.Asked, note: object) -> interleaved.Measured:
+        found = interleaved.Measured([{}, {}], [0, 0], [{"a"}, {"a"}])
+        for block in range(20):
+            for place, values in enumerate(found.seconds):
+                values[block] = 1.0 + 0.2 * ((block + place) % 2)
+            assert asked.decided is not None
+            seen.append((block + 1, (block + 1) / 20))
+            if asked.decided(found, (block + 1) / 20):
+                break
+        return found
+
+    monkeypatch.setattr(interleaved, "measure", measured)
+    result = gate_of_commands.decide(("true", "true"), 0.03, "10s")
+    assert (result.word, result.blocks, seen[-1]) == ("open", 20, (20, 1.0))
+    assert result.rows[0].answer.blocks == 20

@@ -1,0 +1,65 @@
+"""``bench gate -- 'A' 'B'``: the gate of two commands, which keeps no run."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchbook.cli import vs
+
+if TYPE_CHECKING:
+    from benchbook.analyse.gate import Look
+    from benchbook.analyse.gated import Row
+    from benchbook.report.gate import Result
+    from benchbook.run.interleaved import Measured
+
+BLOCK_SECONDS = 0.5
+"""Length of a block of short commands at most."""
+METRIC = "command_seconds"
+
+
+def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
+    """Run two commands in turn until one answer is certain; raise TrialFailed if one fails or they differ."""
+    from benchbook.analyse.gate import Look, due, overall
+    from benchbook.plan.gating import Gate
+    from benchbook.plan.sequential import budget as seconds_of
+    from benchbook.process import interrupt
+    from benchbook.report.gate import Result
+    from benchbook.run import interleaved
+
+    seconds = seconds_of(budget)
+    looks: list[Look] = []
+
+    def decided(found: Measured, share: float) -> bool:
+        if share < 1 and not due(found.blocks, looks):
+            return False
+        looks.append(Look(found.blocks, share))
+        return overall([_row(found, looks, margin).answer]) != "open"
+
+    asked = interleaved.Asked(
+        [interleaved.Command(text, vs.argv(text, "none")) for text in commands], seconds,
+        order_seed=secrets.randbits(32), decided=decided,
+        block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED),
+    )  # fmt: skip
+    with interrupt.interruptible():
+        found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
+    names = [f"`{text}`" for text in commands]
+    vs.require_same(found, names)
+    design = Gate("command", *commands, margin, seconds, (METRIC,), (names[0], names[1]))
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return Result("", "commands", design, [_row(found, looks, margin)], found.blocks, found.took_seconds, now)
+
+
+def _row(found: Measured, looks: Sequence[Look], margin: float) -> Row:
+    from benchbook.analyse.gate import Series, losses
+    from benchbook.analyse.gate import decide as answers
+    from benchbook.analyse.gated import Row
+
+    base, head = found.seconds
+    [answer] = answers([Series(losses(base, head, "lower"))], looks, margin)
+    typical = [median(one.values()) for one in (base, head)]
+    return Row("command", METRIC, "s", "lower", "", typical[0], typical[1], answer)
