@@ -48,6 +48,14 @@ def environment(page: Path, numbers: Path, folder: Path | None) -> dict[str, str
     }
 
 
+def address(file: Path) -> str:
+    """Return the address of a file of the run's folder as seen from its pages; empty if they link none."""
+    page, folder = os.environ.get(PAGE_VARIABLE), os.environ.get(FOLDER_VARIABLE)
+    if not page or not folder or not (Path(folder) / file).is_file():
+        return ""
+    return Path(os.path.relpath(Path(folder) / file, Path(page).parent)).as_posix()
+
+
 def link() -> Markdown:
     """Return a sentence with the link to the data page; empty if the page is rendered without one."""
     page = os.environ.get(PAGE_VARIABLE)

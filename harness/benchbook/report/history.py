@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from benchbook.analyse import machines
 from benchbook.analyse.judgement import Answer
-from benchbook.analyse.machines import Finding, Machines
+from benchbook.analyse.machines import Finding, Machines, Result
 from benchbook.analyse.run import Run
 from benchbook.declare.checkout import root
 from benchbook.record import ledger
@@ -26,8 +27,7 @@ def section(run: Run) -> Block | None:
     unpublished = ledger.unpublished(root() / ledger.DATA / run.experiment, every)
     if len(held) < 2 and not unpublished:
         return None
-    counted = [one for one in held if one.withdrawal is None]
-    found = machines.of_runs(_of_runs(run, counted))
+    found = _found(run)
     title = (
         f"All {len(held)} published runs of this experiment"
         if len(held) > 1
@@ -48,10 +48,24 @@ def section(run: Run) -> Block | None:
     return Block("".join(markup for markup, _ in parts), "\n\n".join(written for _, written in parts))
 
 
-def _of_runs(run: Run, held: list[Entry]) -> dict[str, Run]:
-    """Return the runs by id, that of the page first: the others are compared with it."""
-    others = {one.export.run_id: opening.in_ledger(run, one) for one in held}
-    return {run.run_id: run} | others
+@functools.cache
+def _found(run: Run) -> Machines:
+    """Compare the published runs of the same experiment that count with a run, each judged alone."""
+    counted = (one for one in opening.entries(run) if one.answers)
+    others = {one.export.run_id: opening.in_ledger(run, one) for one in reversed([*counted])}
+    return machines.of_runs({run.run_id: run} | others)
+
+
+def of_claim(run: Run, claim_id: str) -> list[tuple[str, str, str]]:
+    """Return run, answer and ratio of a claim in each run of the same work, each judged alone, the latest first."""
+    found = [one for one in _found(run).findings if one.id == claim_id]
+    rows = [_row(result) for one in found for result in one.results if result.verdict != NOT_RUN]
+    return sorted(rows, key=lambda row: row[0].rpartition("-")[0], reverse=True)
+
+
+def _row(result: Result) -> tuple[str, str, str]:
+    ratio = claim.ratio_text(result.value, result.low, result.high)
+    return result.machine, holding.said(result.said), ratio
 
 
 def sentence(found: Machines) -> str:
@@ -129,12 +143,7 @@ def _agreement(run: Run, entry: Entry, found: Machines) -> str:
 def _findings(found: Machines) -> Table:
     """Return a row for each finding and run: answer and ratio."""
     rows = [
-        [
-            one.statement,
-            result.machine,
-            holding.said(result.said),
-            claim.ratio_text(result.value, result.low, result.high),
-        ]
+        [one.statement, *_row(result)]
         for one in found.findings
         for result in one.results
         if result.verdict != NOT_RUN

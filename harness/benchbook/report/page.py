@@ -66,7 +66,8 @@ def render(
         contents=contents(shown),
         text=shown,
         foot=colophon.html() if colophon else "",
-        script=_script(bundle, script) if 'class="bb-figure"' in shown else "",
+        script=(_script(bundle, script) if 'class="bb-figure"' in shown else "")
+        + (f"<script>{part('claims.js')}</script>" if "bb-claim-table" in shown else ""),
     )
 
 

@@ -6,19 +6,22 @@ one logarithmic axis. The cases of a claim are folded below its row.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import grade, quantity
-from benchbook.report import claim, holding, reasons, theme
+from benchbook.declare.metric import describe
+from benchbook.report import backing, claim, holding, links, reasons, theme
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
+    from benchbook.analyse.over_runs import Over
     from benchbook.analyse.run import Run
 
 FARTHEST = 200.0
@@ -29,13 +32,29 @@ SHARED = 3
 """A caveat of more rows is said once."""
 CAPTION = (
     "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the ratio over all runs "
-    "of the same work, with its {}. Thin line: the ratio to expect on another processor. Hollow diamond: the "
+    "of the same work, with its {}. Ring: one run. Thin line: the ratio to expect on another processor. Diamond: the "
     "published ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
 )
 """Below the chart; ``{}`` is the name of the intervals."""
 FAR = "An arrow with a number is a ratio beyond the axis."
 """Below the chart, if a row has one."""
 CASES = "A claim with several cases has a dot for each, and one answer on all of them."
+
+
+FILTERS = (
+    '<form class="bb-filter" hidden aria-label="Filter the claims"></form>'
+    '<p class="bb-note bb-filtered" role="status" hidden></p>'
+)
+"""The place of the filters, which ``template/claims.js`` fills and shows."""
+
+
+class Session(NamedTuple):
+    """The ratio of one run, as a small dot that leads to the page of its trials."""
+
+    run_id: str
+    ratio: float
+    address: str
+    """Empty if the page links none."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +78,14 @@ def chart(run: Run) -> Block | Markdown:
         return missing("The chart of claims", verdicts.JUDGES_NONE)
     if not (found := claims.over(run)):
         return missing("The chart of claims", "the run declared none")
-    order = sorted(
-        (one for one in found if not claim.meaningless(one)), key=lambda one: not claim.has_ratio(one)
-    )
+    order = sorted(found, key=lambda one: not claim.has_ratio(one))
     ratios = [one for one in order if claim.has_ratio(one)]
     scale = scale_of([claim.shown(one) for one in ratios], [claim.stated(one).value for one in ratios])
     counted = Counter(note for one in order for note in claim.caveats(one))
     shared = {note: rows for note, rows in counted.items() if rows > SHARED}
-    rows = "".join(_row(one, scale, shared) for one in order)
+    specific, common = verdicts.reasons_of(order)
+    rows = "".join(_row(run, one, why, scale, shared) for one, why in zip(order, specific, strict=True))
     table = verdicts.table(run)
-    others = len(found) - len(order)
-    statements = "1 statement" if others == 1 else f"{others} statements"
-    verb = "is" if others == 1 else "are"
     cases = [CASES] if any(len(one.cells) > 1 for one in order) else []
     said = [
         CAPTION.format(claim.interval_name(order)),
@@ -80,13 +95,10 @@ def chart(run: Run) -> Block | Markdown:
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
     said += [FAR] if 'class="far ' in rows else []
-    if others:
-        said.append(
-            f"{statements} without a published ratio {verb} not comparable, and only under Reasons of the answers."
-        )
+    said += [common] if common else []
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
     return Block(
-        f'<div class="bb-forest">{head}{plot(rows, scale)}</div>',
+        f'<div class="bb-forest bb-claim-table">{head}{FILTERS}{plot(rows, scale)}</div>',
         table.markdown if isinstance(table, Markdown) else table.markdown(),
     )
 
@@ -112,30 +124,50 @@ def _tick(scale: Scale, value: float) -> str:
     return f'<i style="left:{scale.at(value):.1f}%">{value:g}</i>'
 
 
-def _row(one: Judgement, scale: Scale, shared: Collection[str]) -> str:
-    """Return the row of a claim: the statement with its caveats, the lane, and the answer with its numbers."""
+def _row(run: Run, one: Judgement, why: str, scale: Scale, shared: Collection[str]) -> str:
+    """Return the row of a claim: the statement with its caveats, the lane, the answer with its numbers, its backing."""
     notes = "; ".join(note for note in claim.caveats(one) if note not in shared)
     said = escape_html(claim.statement(one))
     said += f"<small>{escape_html(notes[:1].upper() + notes[1:])}.</small>" if notes else ""
     found = grade.reading(one)
     answer = holding.marked(claim.word(one), found)
+    named, behind = filters(run, one), backing.html(run, one, why)
     if not claim.has_ratio(one):
-        return parts(found.holds, said, f'<small class="bb-why">{escape_html(_why(one))}</small>', answer)
+        brief = f'<small class="bb-why">{escape_html(_why(one))}</small>'
+        return parts(found.holds, said, brief, answer, fold=behind, named=named)
     stated = claim.stated(one)
     seen = claim.shown(one)
     numbers = (
         f"<b>{escape_html(seen.text)}</b><small>{escape_html(claim.was(one))}</small>"
         f"<small>{escape_html(claim.rests(one))}</small>"
     )
-    drawn = lane(scale, seen, stated.value, stated.kind, one.expect)
-    return parts(found.holds, said, drawn, answer, numbers, _cases(one, scale))
+    sessions = sessions_of(one.by_case[0]) if len(one.by_case) == 1 else ()
+    drawn = lane(scale, seen, stated.value, stated.kind, one.expect, sessions)
+    return parts(found.holds, said, drawn, answer, numbers, _cases(one, scale) + behind, named)
 
 
-def parts(holds: str, said: str, drawn: str, answer: str, numbers: str = "", fold: str = "") -> str:
-    """Return a row of its parts in HTML, in the colour of its answer."""
+def filters(run: Run, one: Judgement) -> str:
+    """Return the attribute of a row with its systems, metric, answers and configurations, by which readers filter."""
+    cells = [cell for held in one.cells for cell in held.sides.cells]
+    found, metrics = grade.reading(one), (one.metric, *filter(None, [one.over_metric]))
+    held = {
+        "system": [run.title(cell.system) for cell in cells],
+        "metric": [describe(name).title for name in metrics],
+        "answer": [holding.HOLDS[found.holds][0], holding.words(found._replace(factor=None, here=False))],
+        "configuration": [claim.arm_words(run, cell.arm) for cell in cells if cell.arm],
+    }
+    unique = {name: list(dict.fromkeys(values)) for name, values in held.items()}
+    return f' data-claim="{escape_html(json.dumps(unique, ensure_ascii=False))}"'
+
+
+def parts(
+    holds: str, said: str, drawn: str, answer: str, numbers: str = "", fold: str = "", named: str = ""
+) -> str:
+    """Return a row of its parts in HTML, in the colour of its answer; ``named`` are more attributes."""
+    under = f'<div class="bb-under">{fold}</div>' if fold else ""
     return (
-        f'<li class="bb-row" style="--answer: {theme.answer_colour(holds)}"><span class="bb-said">{said}</span>{drawn}'
-        f'<div class="bb-verdict">{answer}{numbers}</div>{fold}</li>'
+        f'<li class="bb-row"{named} style="--answer: {theme.answer_colour(holds)}"><span class="bb-said">{said}</span>'
+        f'{drawn}<div class="bb-verdict">{answer}{numbers}</div>{under}</li>'
     )
 
 
@@ -151,10 +183,11 @@ def lane(
     stated: float | None,
     kind: str,
     expect: tuple[float, float] | None = None,
+    sessions: Sequence[Session] = (),
 ) -> str:
     """Return the marks of a row: the line at 1, the intervals, a dot for each case, and the published ratio.
 
-    ``expect`` is the interval of the ratio on another processor.
+    ``expect`` is the interval of the ratio on another processor, and ``sessions`` are the ratios of single runs.
     """
     marks = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
     for name, low, high in (("expect", *(expect or (None, None))), ("bar", seen.low, seen.high)):
@@ -164,6 +197,7 @@ def lane(
                 f'<i class="{name}" style="left:{left:.1f}%;width:{max(right - left, 0.4):.1f}%"></i>'
             )
     marks += [_mark("dot", scale, value) for value in seen.values]
+    marks += [_session(scale, one) for one in sessions]
     label = f"rerun {seen.text}"
     if stated:
         sign = "" if kind == "=" else kind
@@ -172,7 +206,24 @@ def lane(
         label += f", published {sign}{quantity.number(stated)}"
     if expect:
         label += f", on another processor expect {claim.interval(*expect)}"
-    return f'<span class="bb-lane" role="img" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
+    # Links inside an image would be hidden from readers who hear the page.
+    role = "group" if any(one.address for one in sessions) else "img"
+    return f'<span class="bb-lane" role="{role}" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
+
+
+def sessions_of(over: Over | None) -> tuple[Session, ...]:
+    """Return the ratio of each run that a case rests on, if there are several."""
+    members = over.members if over is not None and len(over.members) > 1 else ()
+    return tuple(Session(one.run_id, math.exp(one.fit.centre), links.of_run(one.run_id)) for one in members)
+
+
+def _session(scale: Scale, one: Session) -> str:
+    """Return the small dot of a run, which leads to the page of its trials."""
+    place = f'class="run" style="left:{scale.at(one.ratio):.1f}%"'
+    said = escape_html(f"Run {one.run_id}: {quantity.number(one.ratio)}")
+    if not one.address:
+        return f'<i {place} title="{said}"></i>'
+    return f'<a {place} href="{escape_html(one.address)}" title="{said}" aria-label="{said}"></a>'
 
 
 def _mark(name: str, scale: Scale, value: float, inside: str = "", what: str = "") -> str:
@@ -193,11 +244,15 @@ def _cases(one: Judgement, scale: Scale) -> str:
     factors = claim.differing_factors(cells)
     kind = claim.stated(one).kind
     rows = ""
+    over = {
+        id(cell): held for cell, held in zip(one.cells, one.by_case or [None] * len(one.cells), strict=True)
+    }
     for cell in cells:
         seen, stated = claim.shown_case(cell), None if one.own else cell.published
         found = grade.Reading(*cell.answer)
+        drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over[id(cell)]))
         rows += parts(
-            found.holds, escape_html(claim.case(cell.sides.levels, factors)), lane(scale, seen, stated, kind),
+            found.holds, escape_html(claim.case(cell.sides.levels, factors)), drawn,
             holding.marked(holding.words(found), found), f"<b>{escape_html(seen.text)}</b>{_was(stated)}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'

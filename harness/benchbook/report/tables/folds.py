@@ -1,4 +1,4 @@
-"""The folded end of a report: reasons of answers, checks, durability, size, limits, how to rerun."""
+"""The folded end of a report: published numbers, checks, durability, size, limits, how to rerun."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ def closing(run: Run, **others: Part | list[Part]) -> Block:
     """
     parts: dict[str, Part | list[Part]] = {
         **{name.replace("_", " "): part for name, part in others.items()},
-        "Reasons of the answers": verdicts.table(run),
         "Published numbers and their use": [accounted.table(run)],
         "Checks of the work": [work.gaps_table(run), answer.table(run), work.checks(run)],
         "Configurations and their durability": environment.durability_table(run),

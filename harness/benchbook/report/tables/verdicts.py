@@ -40,8 +40,7 @@ def table(run: Run) -> Table | Markdown:
     found = claims.over(run)
     if not found:
         return missing("The answers", "the run declared no claims")
-    specific, common = shared([reasons.all_parts(one.reasons) for one in found])
-    whys = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in held) for held in specific]
+    whys, common = reasons_of(found)
     rows = [
         [
             f"{claim.statement(one)} ({one.source})",
@@ -62,9 +61,14 @@ def table(run: Run) -> Table | Markdown:
         "Rests on",
         "Why",
     ]
-    return Table(
-        columns, rows, caption=f"For every claim: {'; '.join(common)}." if common else "", stacked=True
-    )
+    return Table(columns, rows, caption=common, stacked=True)
+
+
+def reasons_of(found: Sequence[Judgement]) -> tuple[list[str], str]:
+    """Return the reasons of each claim as sentences, and a sentence with those that all of them share."""
+    specific, common = shared([reasons.all_parts(one.reasons) for one in found])
+    whys = [" ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in held) for held in specific]
+    return whys, f"For every claim: {'; '.join(common)}." if common else ""
 
 
 def shared(parts: list[list[str]]) -> tuple[list[list[str]], list[str]]:
