@@ -121,7 +121,7 @@ def table(found: Sequence[tuple[Found, Found, Found]]) -> list[str]:
     >>> table([(one, one, one), (Found(1.3, False),) * 3])[0]
     "| hyperfine, Welch's t-test at 5 % | 1 of 2 | 1.20 | 1.30 |"
     """
-    names = ("hyperfine, Welch's t-test at 5 %", "hyperfine, its ratio ± error excludes 1", "`bench vs`")
+    names = ("hyperfine, Welch's t-test at 5 %", "hyperfine, its ratio ± error excludes 1", "`./bench vs`")
     return [
         f"| {name} | {sum(one.alarm for one in held)} of {len(held)} | "
         f"{median(one.ratio for one in held):.2f} | {max(one.ratio for one in held):.2f} |"

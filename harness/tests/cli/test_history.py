@@ -1,0 +1,56 @@
+"""``bench history`` shows each metric over the recorded runs, as a table, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchbook.cli import history
+from benchbook.cli.app import run
+from benchbook.declare import catalogue
+from tests.record import synthetic_run
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a results folder with two runs, beside a ledger without any."""
+    for seed in (1, 2):
+        synthetic_run.write(tmp_path, seed=seed, run_id=f"quickstart-2026010{seed}T000000-000{seed}")
+    monkeypatch.setattr(catalogue, "root", lambda: tmp_path / "nothing published")
+    return tmp_path
+
+
+def test_a_row_for_each_point(results: Path, capsys: pytest.CaptureFixture[str]):
+    page = results / "history.html"
+    words = ["history", "quickstart", "--results", str(results), "--metric", "rows_per_second"]
+    assert run([*words, "--page", str(page)]) == 0
+    text = capsys.readouterr().out
+    assert "0 changes in 2 series of up to 2 points, from 2 runs." in text
+    assert text.count("quickstart-20260101T000000-0001") == 2  # DuckDB and SQLite
+    markup = page.read_text()
+    assert "History: quickstart" in markup
+    assert markup.count('<figure class="bb-figure"') == 1
+    assert run([*words, "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)[0]
+    assert (one["by"], one["metric"], one["changes"]) == ("run", "rows_per_second", [])
+    assert one["points"][0]["low"] < one["points"][0]["value"] < one["points"][0]["high"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["quickstart", "--by", "runs"], "--by runs: allowed are run, release; did you mean"),
+        (["quickstart", "--by", "release"], "--by release: no run of quickstart measured two systems"),
+        (["quickstart", "--metric", "rows_per_secnd"], "no such main metric"),
+        (["quickstrat"], "quickstart"),
+        (["what-varies"], "There is no complete run of what-varies"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    results: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
+    assert run(["history", *words, "--results", str(results)]) == 2
+    assert message in capsys.readouterr().err
+    assert history.WAYS == ("run", "release")
