@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -13,9 +14,12 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.gate import Answer, Look, Series, decide, losses
 from benchbook.analyse.interval import mean_log
 from benchbook.analyse.model import Noise, fit
+from benchbook.analyse.noise import Itself
 from benchbook.analyse.paired import chain
+from benchbook.analyse.ratio import ratio
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Pair
+from benchbook.analyse.values import Series as Values
 from benchbook.analyse.wording import label_words
 from benchbook.declare.metric import describe
 from benchbook.plan.gating import Gate
@@ -58,11 +62,11 @@ def pairs(run: Run, metrics: Sequence[str] = ()) -> list[Pair]:
 
 def rows(run: Run, made: Gate, looks: Sequence[Look]) -> list[Row]:
     """Return each metric with its answer after these looks; none of a metric that neither side has."""
-    found: list[tuple[Pair, Cell, Cell]] = [
+    found: list[tuple[Pair, Sides, Sides]] = [
         (pair, base, head)
         for base, head in _sides(run, made)
         for pair in pairs(run, made.metrics)
-        if run.values(base, pair).by_block or run.values(head, pair).by_block
+        if any(run.values(cell, pair).by_block for cell in (*base, *head))
     ]
     series = [_series(run, *one) for one in found]
     return [
@@ -71,24 +75,60 @@ def rows(run: Run, made: Gate, looks: Sequence[Look]) -> list[Row]:
     ]
 
 
-def _sides(run: Run, made: Gate) -> list[tuple[Cell, Cell]]:
+Sides = tuple[Cell, ...]
+"""The cells of base or head: one for each build."""
+
+
+def _sides(run: Run, made: Gate) -> list[tuple[Sides, Sides]]:
     """Return the cells of base and head that differ in nothing else."""
     by_rest: dict[tuple[tuple[str, str], ...], dict[str, Cell]] = {}
     for cell in labelled(run):
         rest = tuple(sorted((name, level) for name, level in cell.levels.items() if name != made.factor))
         by_rest.setdefault(rest, {})[cell.levels.get(made.factor, "")] = cell
     return [
-        (held[made.base], held[made.head])
+        (tuple(held[level] for level in made.base), tuple(held[level] for level in made.head))
         for held in by_rest.values()
-        if made.base in held and made.head in held
+        if {*made.base, *made.head} <= held.keys()
     ]
 
 
-def _series(run: Run, pair: Pair, base: Cell, head: Cell) -> Series:
-    ours, theirs = run.values(base, pair), run.values(head, pair)
-    direction = ours.direction if ours.by_block else theirs.direction
-    known = _noise(run.results, run.run_id, pair, frozenset((base.system, head.system)))
-    return Series(losses(ours.by_block, theirs.by_block, direction), known)
+def _series(run: Run, pair: Pair, base: Sides, head: Sides) -> Series:
+    direction = _measured(run, pair, (*base, *head)).direction
+    each = [
+        losses(run.values(one, pair).by_block, run.values(other, pair).by_block, direction)
+        for one in base
+        for other in head
+    ]
+    blocks = sorted(set.intersection(*(set(held) for held in each)))
+    known = _noise(run.results, run.run_id, pair, frozenset(cell.system for cell in (*base, *head)))
+    builds = of_builds(
+        [[run.values(cell, pair).by_block for cell in side] for side in (base, head) if len(side) > 1]
+    )
+    noises = [one for one in (known, builds) if one is not None]
+    largest = max(noises, key=lambda one: one.variance, default=None)
+    return Series({block: sum(held[block] for held in each) / len(each) for block in blocks}, largest)
+
+
+def _measured(run: Run, pair: Pair, cells: Sides) -> Values:
+    """Return the values of the first cell that has any."""
+    held = [run.values(cell, pair) for cell in cells]
+    return next((one for one in held if one.by_block), held[0])
+
+
+def of_builds(sides: Sequence[Sequence[Mapping[int, float]]]) -> Noise | None:
+    """Return the noise of a ratio of two sides with several builds each, from block → value of each build.
+
+    Builds of one source are equal setups. What their ratios show beyond the spread of their trials is always added,
+    without a test: two builds would hardly ever pass it.
+    """
+    found = [
+        Itself("", "", "", "", "", ratio(one, other))
+        for side in sides
+        for one, other in itertools.combinations(side, 2)
+    ]
+    made = noise.between(found, level=1.0)
+    builds = min((len(side) for side in sides), default=1)
+    return None if made is None else replace(made, variance=made.variance / builds)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -98,15 +138,23 @@ def _noise(results: Path, run_id: str, pair: Pair, systems: frozenset[str]) -> N
     return noise.between([one for one in held if one.system in systems] or held)
 
 
-def _row(run: Run, pair: Pair, base: Cell, head: Cell, answer: Answer) -> Row:
-    ours, theirs = run.values(base, pair), run.values(head, pair)
+def _row(run: Run, pair: Pair, base: Sides, head: Sides, answer: Answer) -> Row:
     values = [
-        mean_log([value for block, value in one.by_block.items() if block < answer.blocks]).value
-        for one in (ours, theirs)
+        mean_log(
+            [
+                value
+                for cell in side
+                for block, value in run.values(cell, pair).by_block.items()
+                if block < answer.blocks
+            ]
+        ).value
+        for side in (base, head)
     ]
-    known = ours if ours.by_block else theirs
-    setting = ", ".join(label_words(*level) for level in base.varying if level[0] != "system")
-    return Row(*pair, known.unit, known.direction, _without_side(setting, base), values[0], values[1], answer)
+    known, first = _measured(run, pair, (*base, *head)), base[0]
+    setting = ", ".join(label_words(*level) for level in first.varying if level[0] != "system")
+    return Row(
+        *pair, known.unit, known.direction, _without_side(setting, first), values[0], values[1], answer
+    )
 
 
 def _without_side(setting: str, base: Cell) -> str:

@@ -55,6 +55,20 @@ def command(
     budget: Annotated[
         str, typer.Option("--budget", metavar="10m", help="Time that all trials together may take.")
     ] = "10m",
+    build: Annotated[
+        str | None,
+        typer.Option(
+            "--build",
+            metavar="COMMAND",
+            help="Build base and head from git revisions (NAME=REVISION), each twice, with this command for bash.",
+        ),
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(
+            "--program", metavar="PATH", help="With --build: the program that it makes, in the repository."
+        ),
+    ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,6 +134,7 @@ def command(
         budget,
         metric or [],
         results,
+        _built(build, program),
     )
     confirm(results, made, yes)
     store(made, results)
@@ -135,7 +150,7 @@ class Side:
     given: str | None = None
 
 
-def side(text: str, flag: str, catalogue: Catalogue) -> Side:
+def side(text: str, flag: str, catalogue: Catalogue, *, revision: bool = False) -> Side:
     """Return what ``--base`` or ``--head`` names; raise RequestError with the nearest name if there is none."""
     from benchbook.declare.system import ANY
 
@@ -143,7 +158,7 @@ def side(text: str, flag: str, catalogue: Catalogue) -> Side:
     if not equals:
         catalogue.path("system", name)
         return Side(name)
-    if "://" in value or "/" in value or Path(value).is_file():
+    if revision or "://" in value or "/" in value or Path(value).is_file():
         catalogue.path("system", name)
         return Side(name, value)
     systems = {
@@ -169,6 +184,7 @@ def side(text: str, flag: str, catalogue: Catalogue) -> Side:
 def planned(
     catalogue: Catalogue, slug: str, texts: tuple[str, str], profile: str, sets: list[str] | None,
     order_seed: int | None, margin: float, budget: str, metrics: list[str], results: Path,
+    build: tuple[str, str] | None = None,
 ) -> Plan:  # fmt: skip
     """Return the plan of a gate; raise RequestError for an invalid request."""
     from benchbook.plan.budget import estimate_seconds
@@ -187,16 +203,20 @@ def planned(
             "--set system=…: a gate compares --base with --head.",
             "Leave it out, and name both systems there.",
         )
-    base, head = (side(text, flag, catalogue) for text, flag in zip(texts, ("--base", "--head"), strict=True))
+    base, head = (
+        side(text, flag, catalogue, revision=build is not None)
+        for text, flag in zip(texts, ("--base", "--head"), strict=True)
+    )
     chosen["system"] = list(dict.fromkeys((base.system, head.system)))
     builds: tuple[str, ...] = ()
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
     held = {one.system: one.given for one in (base, head) if one.given is not None}
     if base.system != head.system:
-        factor, levels = "system", (base.system, head.system)
+        factor, levels = "system", ((base.system,), (head.system,))
     elif base == head:
-        factor, levels = AA, AA_LABELS
+        factor, levels = AA, (AA_LABELS[:1], AA_LABELS[1:])
     else:
-        factor, levels = BUILD, SIDES
+        factor, levels = BUILD, (SIDES[:1], SIDES[1:])
         builds = SIDES
         held = {
             f"{one.system}{FROM}{name}": one.given
@@ -204,7 +224,11 @@ def planned(
             if one.given is not None
         }
     seconds = seconds_of(budget)
-    for one in (base, head):
+    if build is not None:
+        factor, held = BUILD, _revisions(base, head, build)
+        builds = tuple(name.partition(FROM)[2] for name in held)
+        levels = (builds[: len(builds) // 2], builds[len(builds) // 2 :])
+    for one in () if build else (base, head):
         if one.given is not None:  # reports a missing path before the plan is stored
             preview(catalogue.system(one.system), Request(given={one.system: one.given}))
     gate = Gate(factor, *levels, margin, seconds, _metrics(metrics), texts)
@@ -226,6 +250,35 @@ def planned(
             "Choose fewer levels with --set FACTOR=A,B.",
         )
     return replace(of(blocks), gate=gate.stored())
+
+
+def _built(build: str | None, program: str | None) -> tuple[str, str] | None:
+    if (build is None) != (program is None):
+        raise RequestError(
+            "--build and --program belong together.",
+            "For example: --build 'make -j2' --program build/mystore",
+        )
+    return None if build is None or program is None else (build, program)
+
+
+def _revisions(base: Side, head: Side, build: tuple[str, str]) -> dict[str, str]:
+    """Build both sides from git and return program → path, those of the base first."""
+    from benchbook.plan.factors import FROM
+    from benchbook.provision import revision
+    from benchbook.provision.request import Request
+
+    request = Request(progress=lambda text: print(f"bench: {text}", file=sys.stderr))
+    if base.system != head.system or base.given is None or head.given is None:
+        raise RequestError(
+            "--build compares two revisions of one system.",
+            "Write both as NAME=REVISION: --base mystore=v1.2 --head mystore=HEAD",
+        )
+    commits = [revision.commit(flag, one.given or "") for flag, one in (("--base", base), ("--head", head))]
+    return {
+        f"{base.system}{FROM}{name}-{number}": str(revision.built(commit, number, *build, request))
+        for name, commit in zip(SIDES, commits, strict=True)
+        for number in range(1, revision.BUILDS + 1)
+    }
 
 
 def _metrics(named: list[str]) -> tuple[str, ...]:
@@ -337,7 +390,7 @@ def _show_power(made: Plan, results: Path) -> None:
     block = estimate_seconds(results, made) / made.trials_per_cell
     blocks = min(int(gate.budget_seconds / max(block, 1e-9)), made.trials_per_cell)
     spreads, origin = _spreads(made, gate, results)
-    cells = len(made.cells()) // 2
+    cells = len(made.cells()) // (len(gate.base) + len(gate.head))
     name, spread = max(spreads.items(), key=lambda one: one[1])
     found = chances(blocks, spread, gate.margin, cells * len(spreads))
     room = f"{duration(gate.budget_seconds)} have room for about {blocks} blocks of {duration(block)}"

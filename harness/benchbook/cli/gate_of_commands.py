@@ -49,7 +49,7 @@ def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     names = [f"`{text}`" for text in commands]
     vs.require_same(found, names)
-    design = Gate("command", *commands, margin, seconds, (METRIC,), (names[0], names[1]))
+    design = Gate("command", commands[:1], commands[1:], margin, seconds, (METRIC,), (names[0], names[1]))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Result("", "commands", design, [_row(found, looks, margin)], found.blocks, found.took_seconds, now)
 

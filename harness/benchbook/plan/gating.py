@@ -13,9 +13,9 @@ class Gate:
 
     factor: str
     """The factor whose levels are compared: ``system``, ``build``, or ``aa`` for one that is compared with itself."""
-    base: str
-    """Its level that is the base."""
-    head: str
+    base: tuple[str, ...]
+    """Its level that is the base; several are builds of one source."""
+    head: tuple[str, ...]
     margin: float
     """The largest loss that is tolerated, as a share."""
     budget_seconds: float
@@ -32,4 +32,5 @@ class Gate:
     @staticmethod
     def parse(held: Mapping[str, Any]) -> Gate:
         """Return the gate that plan.json or run.json holds."""
-        return Gate(**{**held, "metrics": tuple(held["metrics"]), "names": tuple(held["names"])})
+        lists = ("base", "head", "metrics", "names")
+        return Gate(**{**held, **{name: tuple(held[name]) for name in lists}})

@@ -136,7 +136,8 @@ class _Loop:
             longest = max(longest, time.monotonic() - started)
             used = time.monotonic() - began
             last = number + 1 >= LEAST and used + longest > asked.budget_seconds
-            if asked.decided and asked.decided(found, 1.0 if last else min(used / asked.budget_seconds, 1.0)):
+            share = min(used / asked.budget_seconds, (number + 1) / LEAST, 1.0)
+            if asked.decided and asked.decided(found, 1.0 if last else share):
                 break
             if number + 1 == LEAST and time.monotonic() - began > asked.budget_seconds:
                 note(f"the budget was too small for {LEAST} blocks, which are the fewest")

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 from benchbook.analyse.gate import Answer, Series, chances, decide, losses, overall
+from benchbook.analyse.gated import of_builds
 from benchbook.analyse.model import ALPHA, Noise
 from benchbook.analyse.spending import Look, due, levels
 from benchmarks import gates
@@ -161,3 +162,18 @@ def test_losses_count_the_way_in_which_a_metric_is_worse() -> None:
 )
 def test_one_slower_metric_is_enough(words: list[str], said: str) -> None:
     assert overall([Answer(word, 3, 3) for word in words]) == said  # type: ignore[arg-type]
+
+
+def test_what_two_builds_of_one_source_differ_by_is_noise_of_the_ratio() -> None:
+    """Ratios of 1.1 and 1.0 of two equal builds: half the mean of their squares, as each side is a mean of two."""
+    blocks = range(12)
+    base = [{block: value * (1 + 0.001 * (-1) ** block) for block in blocks} for value in (1.0, 1.1)]
+    head = [dict.fromkeys(blocks, 2.0) for _ in range(2)]
+    found = of_builds([base, head])
+    assert found is not None
+    assert found.variance == pytest.approx(math.log(1.1) ** 2 / 2 / 2, rel=0.01)
+    assert found.comparisons == 2
+    alike = of_builds([head, head])
+    assert alike is not None
+    assert alike.variance == 0
+    assert of_builds([]) is None

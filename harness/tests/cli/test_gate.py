@@ -56,7 +56,7 @@ def test_a_wrong_side_is_answered_with_the_nearest(text: str, words: str) -> Non
 def test_two_systems_are_two_cells_of_each_block(tmp_path: Path) -> None:
     made = planned(tmp_path, "duckdb-0.9.2", "duckdb")
     design = Gate.parse(made.gate or {})
-    assert (design.factor, design.base, design.head) == ("system", "duckdb-0.9.2", "duckdb")
+    assert (design.factor, design.base, design.head) == ("system", ("duckdb-0.9.2",), ("duckdb",))
     assert [trial.program for trial in made.trials[:2]] in (
         ["duckdb-0.9.2", "duckdb"],
         ["duckdb", "duckdb-0.9.2"],
@@ -172,3 +172,21 @@ def test_commands_are_judged_at_growing_numbers_of_blocks_and_at_the_end(
     result = gate_of_commands.decide(("true", "true"), 0.03, "10s")
     assert (result.word, result.blocks, seen[-1]) == ("open", 20, (20, 1.0))
     assert result.rows[0].answer.blocks == 20
+
+
+def test_revisions_are_four_builds_of_one_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(commit: str, number: int, build: str, program: str, request: object) -> Path:
+        return tmp_path / f"{commit}-{number}" / program
+
+    monkeypatch.setattr("benchbook.provision.revision.commit", lambda flag, name: f"commit-of-{name}")
+    monkeypatch.setattr("benchbook.provision.revision.built", built)
+    sides = ("influxdb-1.8.10=v1", "influxdb-1.8.10=v2")
+    made = planned(tmp_path, *sides, slug="cnos-vs-influx", build=("make", "influxd"))
+    design = Gate.parse(made.gate or {})
+    assert (design.base, design.head) == (("base-1", "base-2"), ("head-1", "head-2"))
+    assert made.given["influxdb-1.8.10 from head-2"] == f"{tmp_path}/commit-of-v2-2/influxd"
+    assert {trial.levels["build"] for trial in made.trials} == {*design.base, *design.head}
+    with pytest.raises(RequestError, match="two revisions of one system"):
+        planned(tmp_path, "influxdb-1.8.10=v1", "sqlite", build=("make", "influxd"))
+    with pytest.raises(RequestError, match="--build and --program belong together"):
+        gate._built("make", None)

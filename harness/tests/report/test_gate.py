@@ -24,7 +24,7 @@ QUERY = Row(
 OPEN = Row(
     "scan", "latency_p50", "s", "lower", "", 0.02, 0.021, Answer("open", 6, 6, 0.05, -1.0, math.inf, None, 40)
 )
-GATE = Gate("system", "duckdb-0.9.2", "duckdb", 0.03, 600.0, (), ("duckdb-0.9.2", "duckdb"))
+GATE = Gate("system", ("duckdb-0.9.2",), ("duckdb",), 0.03, 600.0, (), ("duckdb-0.9.2", "duckdb"))
 RESULT = Result("quick-1", "quick", GATE, [LOAD, QUERY, OPEN], 6, 60.0, "2026-11-28 08:00:00.123")
 
 
