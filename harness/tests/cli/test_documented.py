@@ -29,7 +29,11 @@ def blocks(page: str) -> list[str]:
 def commands(page: str) -> list[list[str]]:
     """Return the commands of a page in their order, each as its words, for an experiment called mine."""
     lines = [line for block in blocks(page) for line in block.splitlines()]
-    return [line.replace("<name>", "mine").split() for line in lines if line.startswith(("./bench ", "cp "))]
+    return [
+        line.replace("<name>", "mine").split()
+        for line in lines
+        if line.startswith(("./bench ", "benchbook ", "cp "))
+    ]
 
 
 @pytest.fixture
@@ -82,17 +86,20 @@ def test_the_tutorial(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = "tutorial.md"
-    [declared] = [block for block in blocks(page) if block.startswith("#:schema")]
+    [declared] = [block for block in blocks(page) if block.startswith("title =")]
     steps = [words for words in commands(page) if "batches" in words]
     assert [words[1] for words in steps] == ["show", "plan", "run", "run", "aa"]
-    (project / "experiments/batches").mkdir()
-    (project / "experiments/batches/experiment.toml").write_text(declared)
     monkeypatch.setenv("BENCHBOOK_ROOT", str(project))
-    monkeypatch.chdir(project)
+    own = project.parent / "load-tests"
+    monkeypatch.setenv("BENCHBOOK_PROJECT", "")
+    assert run(["init", str(own)]) == 0
+    monkeypatch.chdir(own)
+    (own / "experiments/batches").mkdir()
+    (own / "experiments/batches/experiment.toml").write_text(declared)
     for _, *words in steps:
         if words[0] != "aa":  # which needs trials
             assert run(words) == 0, capsys.readouterr().err
-    assert len(list(project.glob("results/runs/batches-*/plan.json"))) == 2
+    assert len(list(own.glob("results/runs/batches-*/plan.json"))) == 2
 
 
 def test_the_reference_names_every_command() -> None:
