@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def test_the_chart_states_the_change():
     assert figure.title == "Rows loaded per second: x better from x-3 on"
     assert [row[7] for row in figure.table.rows][:3] == ["", "", ""]
     assert figure.table.rows[3][7].startswith("better: 1.99 times the value before (p = ")
-    figure.chart.to_dict()  # validates
+    drawn = json.dumps(figure.chart.to_dict())  # validates
+    assert "1.3 (2026-01)" in drawn
 
 
 def test_runs_of_one_work_are_one_series(tmp_path: Path):

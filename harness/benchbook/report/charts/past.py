@@ -86,7 +86,13 @@ def _draw(held: Sequence[Series], title: str) -> Any:
         if point.typical.value is not None and point.typical.value > 0
     ]  # fmt: skip
     scale, axis = theme.logarithmic(marks.ends(rows, rows), title)
-    shown = json.dumps([f"{label} ({day})" if held[0].by == "release" else day for day, label in order])
+    versions = {point.label: point.version for one in held for point in one.points}
+    shown = json.dumps(
+        [
+            f"{versions[label] or label} ({day[:7]})" if held[0].by == "release" else day
+            for day, label in order
+        ]
+    )
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[-0.5, len(order) - 0.5], nice=False),
