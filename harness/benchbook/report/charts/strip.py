@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchbook.analyse import limits, quantity
+from benchbook.analyse import interval, limits, quantity
 from benchbook.analyse.cells import Wanted, chosen
-from benchbook.analyse.comparison import Estimate, estimates
+from benchbook.analyse.comparison import Estimate, Point, estimates
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.declare.metric import describe
@@ -23,6 +24,27 @@ MANY, ROW = 6, 34
 """Beyond so many rows, each is lower; its height in pixels."""
 LISTED = 100
 """Most values of a cell in the table."""
+OUTLIERS = "A cross marks an outlier, which counts in every number."
+APART = 0.05
+"""A typical value farther from the geometric mean than this stands beside it."""
+
+
+def _marked(estimate: Estimate) -> list[tuple[Point, bool]]:
+    """Return the trials of a setup, each with whether it is an outlier."""
+    points = list(estimate.points)
+    return list(zip(points, interval.mad([point.value for point in points]), strict=True))
+
+
+def _typical(estimate: Estimate) -> str:
+    """Return the typical value, in which outliers count less, with the geometric mean if the two differ."""
+    values = [point.value for point in estimate.points]
+    if not estimate.value or min(values) <= 0:
+        return estimate.text()
+    plain = math.exp(math.fsum(map(math.log, values)) / len(values))
+    if abs(math.log(plain / estimate.value)) <= math.log1p(APART):
+        return estimate.text()
+    named = quantity.text(plain, estimate.unit, describe(estimate.metric).noun)
+    return f"{estimate.text()} (geometric mean {named})"
 
 
 def chart(
@@ -50,7 +72,11 @@ def chart(
         return missing(title, f"no valid trial of this run measured {metric} in phase {phase}")
     stated = {cell.name: value for cell, value in claim.published_values(run, published)}
     drawn, scale, unit = _draw(found, stated, set(limits.brief(run, phase)))
-    notes = [lead.caveat(run, found), figure.note(len(one.points) for one in found)]
+    notes = [
+        lead.caveat(run, found),
+        OUTLIERS if any(outlier for one in found for _, outlier in _marked(one)) else "",
+        figure.note(len(one.points) for one in found),
+    ]
     return Figure(
         theme.scaled_title(run, lead.title(run, title, {"": found})),
         drawn,
@@ -95,9 +121,10 @@ def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -
             "value": point.value / divisor,
             "block": point.block + 1,
             "trial": links.anchor(point.trial_id),
+            "outlier": outlier,
         }
         for estimate in found
-        for point in figure.evenly(estimate.points)
+        for point, outlier in figure.evenly(_marked(estimate))
     ]
     means: list[dict[str, Any]] = [
         {
@@ -132,11 +159,18 @@ def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
+    spread = alt.YOffset("block:O", scale=alt.Scale(padding=1.2))
     layers = marks.rows(
         means, rows, scale, axis, y=y, paint=colour, names=[alt.Tooltip("cell:N")], tick=30,
         shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=None),
-        spread=alt.YOffset("block:O", scale=alt.Scale(padding=1.2)),
+        spread=spread,
     )  # fmt: skip
+    if far := [row for row in rows if row["outlier"]]:
+        layers.append(
+            alt.Chart(alt.InlineData(values=far))
+            .mark_point(shape="cross", filled=True, size=70, color="currentColor", angle=45)
+            .encode(y=y, x=x, yOffset=spread, tooltip=[alt.Tooltip("cell:N"), alt.Tooltip("block:O")])
+        )
     if gaps:
         layers.append(
             alt.Chart(alt.InlineData(values=gaps))
@@ -185,8 +219,8 @@ def table(found: list[Estimate], stated: Mapping[str, float] | None = None) -> T
     for estimate in found:
         noun = describe(estimate.metric).noun
         every = ", ".join(
-            quantity.text(point.value, estimate.unit, noun)
-            for point in figure.evenly(estimate.points, LISTED)
+            quantity.text(point.value, estimate.unit, noun) + (" (outlier)" if outlier else "")
+            for point, outlier in figure.evenly(_marked(estimate), LISTED)
         )
         if len(estimate.points) > LISTED:
             every += f" ({LISTED} of {len(estimate.points):,})"
@@ -194,7 +228,13 @@ def table(found: list[Estimate], stated: Mapping[str, float] | None = None) -> T
             rows.append([estimate.cell.label, "0", quantity.MISSING, "not measured", quantity.MISSING])
         else:
             rows.append(
-                [estimate.cell.label, str(len(estimate.points)), estimate.text(), estimate.interval(), every]
+                [
+                    estimate.cell.label,
+                    str(len(estimate.points)),
+                    _typical(estimate),
+                    estimate.interval(),
+                    every,
+                ]
             )
         rows[-1] += [_published(estimate, stated)] if stated else []
     return Table(columns, rows, numeric=frozenset({"Trials", "Typical value"}))
