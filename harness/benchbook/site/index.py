@@ -20,9 +20,9 @@ from benchbook.errors import BenchbookError, RequestError
 from benchbook.record.export import SMOKE
 from benchbook.report import claim, conclusion, holding, theme
 from benchbook.report.colophon import linked
-from benchbook.report.figure import Figure
 from benchbook.report.render import DEFAULT
 from benchbook.report.table import (
+    Block,
     Details,
     Markdown,
     Table,
@@ -252,7 +252,7 @@ def answers() -> Details:
     return holding.legend()
 
 
-def picture() -> Figure | Markdown:
+def picture() -> Block | Markdown:
     """Return the forest plot: the lead claim of each comparison."""
     rows = [overview.row(one.run, one.lead, one.publication) for one in comparisons() if one.lead is not None]
     if not rows:

@@ -14,7 +14,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.defects import publications
 from benchbook.errors import RequestError
 from benchbook.report import claim
-from benchbook.report.figure import Figure
+from benchbook.report.table import Block, escape_html
 from benchbook.site import copied, defects, index, outcome, published
 from tests.site import checkout as making
 
@@ -113,22 +113,22 @@ def test_a_claim_that_several_experiments_repeat_is_counted_once():
 
 
 def test_the_picture_has_a_row_for_each_comparison_with_its_numbers():
-    figure = index.picture()
-    assert isinstance(figure, Figure)
+    made = index.picture()
+    assert isinstance(made, Block)
     found = index.comparisons()
-    assert len(figure.table.rows) == len(found)
-    for one in found:
+    rows = made.markup.split('<li class="bb-row"')[1:]
+    assert len(rows) == len(found)
+    for one, row in zip(found, rows, strict=True):
         assert one.lead is not None
-        assert one.lead.statement.rstrip(".") in figure.alt
+        assert f'<a href="{one.run.experiment}.html">' in row
+        assert escape_html(one.lead.statement.rstrip(".")) in row
         seen = claim.shown(one.lead)
-        assert seen.text in figure.alt
+        assert seen.text in row
         if len(one.lead.cells) == 1:
             assert seen.text == claim.ratio_text(one.lead.measured, one.lead.low, one.lead.high)
         else:
             assert len(seen.values) == sum(bool(cell.measured) for cell in one.lead.cells)
-    drawn = figure.spec
-    assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
-    assert "log scale" in str(drawn["layer"][1]["encoding"]["x"]["axis"]["title"])
+    assert made.markup.count('class="bb-axis"') == 2, "above and below the rows"
 
 
 def test_cards_are_by_year_and_hold_statements_and_no_ids():

@@ -1,22 +1,36 @@
-"""The picture of the index shows each ratio at its place."""
+"""The picture of the index: its rows lead to their pages, and each ratio is at its place."""
 
 from __future__ import annotations
 
+import re
+
+from benchbook.analyse.grade import Reading
 from benchbook.report.claim import Shown, Stated
 from benchbook.site import overview
 
 
-def test_ratios_are_on_the_axis_however_large_and_wide_intervals_end_at_an_edge():
-    row = overview.Row(
-        "A comparison", "A is faster", "holds", "holds", "It does.", Shown("5000", (5000.0,), 2.0, 1e9),
-        Stated("26,200", 26200.0, "="), "26,200", ("B is faster", "A is faster"),
+def row(name: str, ratio: float, published: float) -> overview.Row:
+    return overview.Row(
+        name, "the vendor, 2024", f"{name}.html", "A is faster", Reading("holds"), "holds",
+        Shown(f"{ratio}", (ratio,), ratio / 2, ratio * 2), Stated(f"{published}", published, "="), f"{published}",
+        ("B is faster", "A is faster"),
     )  # fmt: skip
-    [placed], _ = overview._placed([row])
-    assert (placed["values"], placed["published"]) == ([5000.0], 26200.0)
-    assert (placed["low"], placed["high"]) == (2.0, 5000.0)
-    spec = overview.figure("Claims", [row]).spec
-    scales = [
-        part["encoding"]["x"]["scale"]["domain"] for part in spec["layer"] if "scale" in part["encoding"]["x"]
-    ]
-    assert scales
-    assert all(low <= 1 and high >= 26200 for low, high in scales)
+
+
+def test_rows_lead_to_their_pages_and_have_the_axis_above_and_below():
+    made = overview.figure("Claims", [row("one", 0.5, 2.0), row("two", 4.0, 2.0)])
+    assert re.findall(r'<span class="bb-said"><a href="([^"]+)">', made.markup) == ["one.html", "two.html"]
+    parts = re.findall(r'class="(bb-axis|bb-row)"', made.markup)
+    assert parts == ["bb-axis", "bb-row", "bb-row", "bb-axis"]
+    dots = [float(place) for place in re.findall(r'class="dot" style="left:([\d.]+)%"', made.markup)]
+    assert 0 < dots[0] < 50 < dots[1] < 100
+    assert made.markup.count("← B is faster") == made.markup.count("A is faster →") == 2
+
+
+def test_a_ratio_beyond_the_axis_is_an_arrow_with_its_value():
+    near = overview.figure("Claims", [row("one", 0.5, 2.0)])
+    assert overview.forest.FAR not in near.markup
+    far = overview.figure("Claims", [row("one", 5000.0, 26200.0)])
+    assert overview.forest.FAR in far.markup
+    assert "published 26,200 →" in far.markup
+    assert "5,000 →" in far.markup

@@ -94,7 +94,7 @@ def chart(run: Run) -> Block | Markdown:
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
-    said += [FAR] if 'class="far ' in rows else []
+    said += [FAR] if is_beyond(rows) else []
     said += [common] if common else []
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
     return Block(
@@ -114,10 +114,16 @@ def scale_of(seen: Sequence[claim.Shown], stated: Sequence[float | None]) -> Sca
     return Scale(min(near) / room, max(near) * room)
 
 
-def plot(rows: str, scale: Scale) -> str:
-    """Return rows with their axis in HTML."""
-    axis = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
-    return f'<ul>{rows}</ul><div class="bb-axis" aria-hidden="true"><span class="bb-lane">{axis}</span></div>'
+def is_beyond(rows: str) -> bool:
+    """Return whether a row has a mark beyond the axis."""
+    return 'class="far ' in rows
+
+
+def plot(rows: str, scale: Scale, *, above: bool = False) -> str:
+    """Return rows with their axis in HTML; also ``above`` them, if there are many."""
+    ticks = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
+    axis = f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{ticks}</span></div>'
+    return f"{axis if above else ''}<ul>{rows}</ul>{axis}"
 
 
 def _tick(scale: Scale, value: float) -> str:
