@@ -132,9 +132,11 @@ def _show(found: Sequence[Series], runs: int) -> None:
         as_json=False,
         empty="Every metric has one point: no two runs did the same work on one processor.",
     )  # fmt: skip
+    if not drawn:
+        return
     count = sum(len(one.changes) for one in drawn)
     changes = "1 change" if count == 1 else f"{count} changes"
-    points = max((len(one.points) for one in drawn), default=0)
+    points = max(len(one.points) for one in drawn)
     print(f"\n{changes} in {len(drawn)} series of up to {points} points, from {runs} runs.")
 
 

@@ -38,6 +38,16 @@ def test_a_row_for_each_point(results: Path, capsys: pytest.CaptureFixture[str])
     assert one["points"][0]["low"] < one["points"][0]["value"] < one["points"][0]["high"]
 
 
+def test_one_run_is_no_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    synthetic_run.write(tmp_path)
+    monkeypatch.setattr(catalogue, "root", lambda: tmp_path / "nothing published")
+    assert run(["history", "quickstart", "--results", str(tmp_path), "--metric", "rows_per_second"]) == 0
+    text = capsys.readouterr().out
+    assert text.strip() == "Every metric has one point: no two runs did the same work on one processor."
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
