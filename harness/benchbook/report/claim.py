@@ -602,3 +602,17 @@ def published_values(run: Run, ids: Sequence[str]) -> list[tuple[Cell, float]]:
                 if factor and value:
                     found[cell.name] = (cell, value * factor)
     return list(found.values())
+
+
+def published_title(run: Run, system: str) -> str:
+    """Return the title of the system that a publication measured where a run has ``system``, perhaps in its place."""
+    from benchbook.analyse import claims
+
+    judged = () if run.against_itself or not run.declared.get("claims") else claims.of_run(run)
+    found = (
+        reasons.published_title(why)
+        for one in judged
+        for why in one.conditions
+        if why.code == "system-in-place" and why.facts["system"] == system
+    )
+    return next(filter(None, found), run.title(system))

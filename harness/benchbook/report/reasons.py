@@ -77,13 +77,17 @@ def lasted(short: Reason) -> str:
 
 def condition(one: Reason) -> str:
     """Return a difference from the publication, with the titles of both systems."""
-    if one.code == "system-in-place":
-        there = one.facts["published"]
-        try:
-            return f"{one.facts['title']} in place of {Catalogue().system(there).title}"
-        except RequestError:  # a system that this checkout does not declare
-            pass
+    if one.code == "system-in-place" and (there := published_title(one)) is not None:
+        return f"{one.facts['title']} in place of {there}"
     return text(one).replace("_", " ") if one.code != "levels-instead" else text(one)
+
+
+def published_title(one: Reason) -> str | None:
+    """Return the title of the published system that another one replaces; None if this checkout does not declare it."""
+    try:
+        return Catalogue().system(one.facts["published"]).title
+    except RequestError:
+        return None
 
 
 # Looks at a run that continues until its claims are decided.

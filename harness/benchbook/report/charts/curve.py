@@ -86,7 +86,7 @@ def chart(
         for one, label in zip(found, _labels(found, along), strict=True)
     ]  # fmt: skip
     was = [
-        Dot(cell.system, f"{run.title(cell.system)}, published", _at(along, cell.levels[along]), value)
+        Dot(cell.system, f"{claim.published_title(run, cell.system)}, published", _at(along, cell.levels[along]), value)
         for cell, value in claim.published_values(run, published)
         if along in cell.levels and cell.at(fixed)
     ]  # fmt: skip
@@ -209,7 +209,8 @@ def _draw(
         return [
             {
                 "label": (label := named.get(one.label, by_system.get(one.system, one.label))),
-                "at": one.at, "x": places.index(one.at) + APART * (labels.index(label) - (len(labels) - 1) / 2),
+                "said": one.label, "at": one.at,
+                "x": places.index(one.at) + APART * (labels.index(label) - (len(labels) - 1) / 2),
                 "value": one.value / divisor, "low": one.low / divisor if one.low else None,
                 "high": one.high / divisor if one.high else None,
             }
@@ -217,7 +218,7 @@ def _draw(
         ]  # fmt: skip
 
     tooltip = [
-        alt.Tooltip("label:N"),
+        alt.Tooltip("said:N", title="label"),
         alt.Tooltip("at:Q", title=words),
         alt.Tooltip("value:Q", title=unit, format=".3~g"),
     ]
@@ -367,7 +368,7 @@ def percentiles(
         return missing(title, f"no valid trial of {judged.phase} has a latency")
     measured = {one.cell.system for one in found}
     was = [
-        Dot(system, f"{run.title(system)}, published", at, value)
+        Dot(system, f"{claim.published_title(run, system)}, published", at, value)
         for system, held in published.items()
         for at, value in held.items()
         if system in measured
