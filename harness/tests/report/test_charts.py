@@ -55,7 +55,8 @@ def test_every_trial_is_a_point_and_the_interval_is_drawn(plain):
         figure.spec["datasets"][layer["data"]["name"]] if "name" in layer["data"] else layer["data"]["values"]
         for layer in layers
     ]
-    assert [len(rows) for rows in data] == [2, 6, 2]
+    assert [len(rows) for rows in data[:3]] == [2, 6, 2]
+    assert all(row["outlier"] for rows in data[3:] for row in rows), "more layers only mark outliers"
     assert all(row["low"] < row["value"] < row["high"] for row in data[0])
 
 
