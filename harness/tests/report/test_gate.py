@@ -89,6 +89,9 @@ def test_junit_counts_its_cases_as_the_common_schema_has_them() -> None:
                 "tests": len(cases), "failures": len(suite.findall("testcase/failure")),
                 "skipped": len(suite.findall("testcase/skipped")), "errors": len(suite.findall("testcase/error")),
             }  # fmt: skip
+            if element is suites:  # the schema of Jenkins has none here
+                del counted["skipped"]
+                assert "skipped" not in element.attrib
             assert {name: int(element.attrib[name]) for name in counted} == counted
             float(element.attrib["time"])
         assert counted == {"tests": 3 + errors, "failures": 1, "skipped": 1, "errors": errors}
