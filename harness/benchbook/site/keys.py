@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterable
 from pathlib import Path
 
+from benchbook.analyse import learned
 from benchbook.analyse.run import MIX_VARIABLE
 from benchbook.declare.checkout import layers
 from benchbook.record import ledger, manifest
@@ -17,8 +18,10 @@ from benchbook.site.index import Page
 PACKAGE = Path(__file__).resolve().parents[1]
 LOCK = PACKAGE.parent / "requirements.lock"
 """Pins the libraries that draw; absent where another tool pins them, such as Nix."""
-DECLARED = ("systems", "storage", "datasets", "experiments")
+DECLARED = ("systems", "storage", "datasets", "workloads", "experiments")
 """Folders of a checkout that pages read, beside the published runs."""
+STATED = (ledger.WITHDRAWN, ledger.LEFT_OUT)
+"""Files beside the runs of an experiment that say which of them count."""
 
 
 def of(root: Path, pages: list[Page], found: list[Export], quarto: str | None) -> dict[str, str]:
@@ -29,7 +32,8 @@ def of(root: Path, pages: list[Page], found: list[Export], quarto: str | None) -
     for layer in layers(root):
         for name in DECLARED:
             _add(shared, layer, _files(layer / name, "*"))
-    _add(shared, root, [root / "CITATION.cff", *sorted((root / ledger.DATA).glob(f"*/{ledger.WITHDRAWN}"))])
+    stated = sorted(path for name in STATED for path in (root / ledger.DATA).glob(f"*/{name}"))
+    _add(shared, root, [root / "CITATION.cff", root / learned.FILE, *stated])
     if quarto:
         _add(shared, root, sorted((root / "reports").glob("_*")))
     _add(shared, LOCK.parent, [LOCK])
