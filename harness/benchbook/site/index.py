@@ -204,6 +204,11 @@ SCALE = {"scaled", "levels-instead", "levels-in-place"}
 """Codes of reasons that name another scale than the published one."""
 
 
+def rescaled(one: Judgement) -> bool:
+    """Return whether a claim was measured at another scale than published."""
+    return any(why.code in SCALE for why in (*one.reasons, *one.conditions))
+
+
 def summary() -> Markdown:
     """Return the number of sources, claims and questions, and how many of the claims hold."""
     found = comparisons()
@@ -211,7 +216,7 @@ def summary() -> Markdown:
         return missing("The sum of answers", "there is no published rerun of a comparison yet")
     every = once(found)
     sources = len({one.publication.title for one in found})
-    other = sum(any(why.code in SCALE for why in (*one.reasons, *one.conditions)) for one in every)
+    other = sum(map(rescaled, every))
     own = [judged for one in found for judged in claims.over(one.run) if judged.own]
     said = [
         f"{sources} sources, {len(every)} published claims: {_summed(every)} ([how they are judged](methods.html))."
