@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from benchbook.declare import used
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.checkout import experiments
 from benchbook.errors import RequestError
 from benchbook.report.tables import accounted
 
@@ -157,3 +159,18 @@ def test_a_claim_that_states_numbers_itself_must_have_them(tmp_path: Path) -> No
 def test_a_wrong_entry_is_refused(keys: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=message):
         catalogue(tmp_path, entry(**keys)).experiment("own")
+
+
+@pytest.mark.parametrize("folder", list(experiments().values()), ids=lambda one: one.name)
+def test_a_number_that_counts_as_drawn_is_asked_for_by_a_chart(folder: Path) -> None:
+    publication = Catalogue().publication(folder.name)
+    named = {one.drawn for one in publication.numbers if one.drawn} if publication else set()
+    asked = {
+        value.value
+        for file in folder.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "used.drawn"
+        for value in node.args
+        if isinstance(value, ast.Constant)
+    }
+    assert named == asked
