@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -105,7 +106,19 @@ class _Loop:
         self.share = (asked.block_seconds or asked.budget_seconds / WANTED) / count
 
     def carried_out(self, note: Callable[[str], None]) -> Measured:
-        asked, found, began = self.asked, self.found, time.monotonic()
+        began = time.monotonic()
+        try:
+            self._measured(began, note)
+        except BaseException:
+            with suppress(TrialFailed):  # the first failure is the one to tell
+                self._aside("cleanup", self.asked.cleanup)
+            raise
+        self._aside("cleanup", self.asked.cleanup)
+        self.found.took_seconds = time.monotonic() - began
+        return self.found
+
+    def _measured(self, began: float, note: Callable[[str], None]) -> None:
+        asked, found = self.asked, self.found
         self._aside("setup", asked.setup)
         if asked.empty:
             found.empty_seconds = median(
@@ -118,9 +131,6 @@ class _Loop:
                 self._compare(place)
         if found.same:  # otherwise nothing is compared
             self._blocks(began, note)
-        self._aside("cleanup", asked.cleanup)
-        found.took_seconds = time.monotonic() - began
-        return found
 
     def _blocks(self, began: float, note: Callable[[str], None]) -> None:
         """Measure whole blocks until the next one would end after the budget."""

@@ -85,6 +85,13 @@ def test_what_runs_around_the_commands(tmp_path: Path, capsys: pytest.CaptureFix
     assert "too small for 5 blocks" in capsys.readouterr().err
 
 
+def test_cleanup_runs_after_a_failure_too(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    log = tmp_path / "log"
+    assert run(["vs", "true", "false", "--cleanup", f"echo cleanup >> {log}; exit 3"]) == 4
+    assert log.read_text() == "cleanup\n"
+    assert "`false` ended with exit code 1" in capsys.readouterr().err
+
+
 def test_json_has_each_block(capsys: pytest.CaptureFixture[str]):
     assert run(["vs", "true", "sleep 0.05", "--budget", "1us", "--json"]) == 0
     first, other = json.loads(capsys.readouterr().out)
