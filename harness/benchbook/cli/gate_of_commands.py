@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -42,7 +41,7 @@ def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
 
     asked = interleaved.Asked(
         [interleaved.Command(text, vs.argv(text, "none")) for text in commands], seconds,
-        order_seed=secrets.randbits(32), decided=decided,
+        decided=decided,
         block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED),
     )  # fmt: skip
     with interrupt.interruptible():

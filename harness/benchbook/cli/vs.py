@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 import shlex
 import shutil
 import sys
@@ -110,7 +109,7 @@ def command(
         {
             "setup": _in_bash(setup), "conclude": _in_bash(conclude), "cleanup": _in_bash(cleanup),
             "check": check, "output": output, "exit_codes": exit_codes or [0], "warmup": warmup,
-            "order_seed": secrets.randbits(32) if order_seed is None else order_seed,
+            **({} if order_seed is None else {"order_seed": order_seed}),
         },
     )  # fmt: skip
     with interrupt.interruptible():

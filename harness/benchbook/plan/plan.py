@@ -237,6 +237,11 @@ def _require_size(slug: str, cells: int, trials: int, limit: int, what: str) -> 
         )
 
 
+def new_seed() -> int:
+    """Return a seed for a random order."""
+    return secrets.randbits(32)
+
+
 def plan(
     catalogue: Catalogue,
     slug: str,
@@ -283,7 +288,7 @@ def plan(
             f"Nothing is left to run: experiments/{slug}/experiment.toml leaves out every requested cell.",
             "Choose other levels with --set. The tables `without` in that file list what is left out.",
         )
-    seed = secrets.randbits(32) if order_seed is None else order_seed
+    seed = new_seed() if order_seed is None else order_seed
     _require_size(slug, len(chosen_cells), count, MOST_TRIALS, "trials")
     moment = now or datetime.now(UTC)
     run_id = f"{slug}-{moment:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"

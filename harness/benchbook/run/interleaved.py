@@ -7,12 +7,13 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
 from benchbook.errors import TrialFailed
 from benchbook.plan.plan import blocks as ordered
+from benchbook.plan.plan import new_seed
 from benchbook.process.spawn import log_end
 from benchbook.workers.command_loop import answer, ran
 
@@ -57,7 +58,7 @@ class Asked:
     exit_codes: Sequence[int] = (0,)
     warmup: int = 1
     timeout_seconds: float = 600.0
-    order_seed: int = 0
+    order_seed: int = field(default_factory=new_seed)
     block_seconds: float | None = None
     """Length of a block of short commands; by default the budget divided by ``WANTED``."""
     decided: Callable[[Measured, float], bool] | None = None
