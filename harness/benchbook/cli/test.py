@@ -18,7 +18,7 @@ from benchbook.cli.options import clone
 from benchbook.errors import RequestError
 
 LIVE = "tests/live"
-"""Tests that start servers and mostly wait for them."""
+"""Tests that start servers and mostly wait for them, so there is one process more than cores."""
 SERIAL = ("tests/browser", "tests/nix")
 """Folders whose tests share a browser or a store: they run one after the other."""
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -78,10 +78,15 @@ def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]
 
 def _passes(every: list[str]) -> list[list[str]]:
     """Return the arguments of each run of pytest: tests side by side, those with servers, and those that share."""
-    parallel = ["-n", "auto", "--dist", "loadfile"] if importlib.util.find_spec("xdist") else []
+    beside = importlib.util.find_spec("xdist") is not None
+
+    def parallel(processes: int) -> list[str]:
+        return ["-n", str(processes), "--dist", "loadfile"] if beside else []
+
+    cores = len(os.sched_getaffinity(0))
     apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]
     passes = [
-        ["-q", *parallel, "tests", "../experiments", "../projects", *apart],
-        ["-q", *(parallel if every else []), LIVE],
+        ["-q", *parallel(cores), "tests", "../experiments", "../projects", *apart],
+        ["-q", *(parallel(cores + 1) if every else []), LIVE],
     ]
     return [*passes, ["-q", *SERIAL]] if every else passes
