@@ -18,7 +18,10 @@ def main() -> None:
     if Path(sys.argv[0]).name == NAME:  # as a wheel installs it
         os.environ.setdefault(COMMAND_VARIABLE, NAME)
     with terminal.guarded():
-        from benchbook.cli.app import run
+        try:
+            from benchbook.cli.app import run
+        except KeyboardInterrupt:  # nothing has begun
+            sys.exit(130)
 
         sys.exit(run(sys.argv[1:]))
 

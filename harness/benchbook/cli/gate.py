@@ -78,6 +78,34 @@ def command(
             " phase. Repeatable.",
         ),
     ] = None,
+    compared: Annotated[
+        str | None,
+        typer.Option(
+            "--compared",
+            metavar="output|sorted|lines|nothing",
+            help="Of two commands: what must be equal. By default, the output.",
+        ),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            "--check",
+            metavar="COMMAND",
+            help="Of two commands: compare the output of this command in bash, which reads that of a run from stdin.",
+        ),
+    ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            "--prepare", metavar="COMMAND", help="Of two commands: run this in bash before each run, untimed."
+        ),
+    ] = None,
+    shell: Annotated[
+        str | None,
+        typer.Option(
+            "--shell", metavar="none|bash", help="Of two commands: start them without a shell, or in bash."
+        ),
+    ] = None,
     profile: options.Profile = "quick",
     sets: options.Set = None,
     order_seed: options.OrderSeed = None,
@@ -113,13 +141,20 @@ def command(
                 "Two commands are base and head themselves.",
                 "Leave out --base and --head, or name one experiment.",
             )
+        asked = of_commands.Around(compared or "output", check or "", prepare or "", shell or "none")
         return answered(
-            of_commands.decide((words[0], words[1]), _margin(margin), budget), files, as_json=as_json
+            of_commands.decide((words[0], words[1]), _margin(margin), budget, asked), files, as_json=as_json
         )
     if len(words) != 1 or base is None or head is None:
         raise RequestError(
             "A gate needs an experiment with --base and --head, or two commands in quotes.",
-            f"{typed('gate EXPERIMENT --base NAME --head NAME')}, or {typed('gate')} -- 'COMMAND' 'COMMAND'",
+            f"{typed('gate EXPERIMENT --base NAME --head NAME')}, or {typed('gate [OPTIONS]')} -- 'COMMAND' 'COMMAND'",
+        )
+    alone = {"--compared": compared, "--check": check, "--prepare": prepare, "--shell": shell}
+    if given := [flag for flag, value in alone.items() if value is not None]:
+        raise RequestError(
+            f"{given[0]} is for a gate on two commands, and {words[0]} is an experiment.",
+            "Leave it out: the experiment declares what is run and compared.",
         )
     slug = words[0]
     catalogue = Catalogue()
@@ -175,7 +210,7 @@ def side(text: str, flag: str, catalogue: Catalogue, *, revision: bool = False) 
         )
         raise RequestError(
             f"{flag} {text}: no declared system of {name} has version {value};"
-            f" {declared}{suggestion(value, versions)}.",
+            f" {declared}{suggestion(value, versions) or '.'}",
             f"Give a program or an image: {flag} {name}=./PATH or {name}=docker://IMAGE.",
         )
     return Side(versions[value])
@@ -302,7 +337,8 @@ def _margin(text: str) -> float:
         if percent and 0.001 <= share <= 1:
             return share
     raise RequestError(
-        f"--margin {text}: expected a share from 0.1% to 100%.", "Write the largest tolerated loss as 3%."
+        f"--margin {text}: expected per cent, from 0.1% to 100%.",
+        "Write the largest tolerated loss as 3%.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from statistics import median
 from typing import TYPE_CHECKING
@@ -21,7 +22,17 @@ BLOCK_SECONDS = 0.5
 METRIC = "command_seconds"
 
 
-def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
+@dataclass(frozen=True)
+class Around:
+    """What runs around the commands, and what of them must be equal; as ``bench vs`` takes it."""
+
+    compared: str = "output"
+    check: str = ""
+    prepare: str = ""
+    shell: str = "none"
+
+
+def decide(commands: tuple[str, str], margin: float, budget: str, around: Around = Around()) -> Result:
     """Run two commands in turn until one answer is certain; raise TrialFailed if one fails or they differ."""
     from benchbook.analyse.gate import Look, due, overall
     from benchbook.plan.gating import Gate
@@ -30,6 +41,10 @@ def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
     from benchbook.report.gate import Result
     from benchbook.run import interleaved
 
+    asked = vs.asked_of(
+        [*commands], budget, around.shell, [around.prepare] if around.prepare else [], around.compared, "10m",
+        {"check": around.check, "output": None},
+    )  # fmt: skip
     seconds = seconds_of(budget)
     looks: list[Look] = []
 
@@ -39,15 +54,17 @@ def decide(commands: tuple[str, str], margin: float, budget: str) -> Result:
         looks.append(Look(found.blocks, share))
         return overall([_row(found, looks, margin).answer]) != "open"
 
-    asked = interleaved.Asked(
-        [interleaved.Command(text, vs.argv(text, "none")) for text in commands], seconds,
+    asked = replace(
+        asked,
+        budget_seconds=seconds,
         decided=decided,
         block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED),
-    )  # fmt: skip
+    )
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
-    names = [f"`{text}`" for text in commands]
-    vs.require_same(found, names)
+    names = [f"`{text}`" for text in commands] if commands[0] != commands[1] else vs.short([*commands])
+    vs.require_same(found, names, further="")
+    vs.require_long(found, names)
     design = Gate("command", commands[:1], commands[1:], margin, seconds, (METRIC,), (names[0], names[1]))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Result("", "commands", design, [_row(found, looks, margin)], found.blocks, found.took_seconds, now)

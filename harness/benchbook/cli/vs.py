@@ -104,7 +104,7 @@ def command(
     from benchbook.process import interrupt
     from benchbook.run import interleaved
 
-    asked = _asked(
+    asked = asked_of(
         commands, budget, shell, prepare or [], compared, timeout,
         {
             "setup": _in_bash(setup), "conclude": _in_bash(conclude), "cleanup": _in_bash(cleanup),
@@ -116,7 +116,7 @@ def command(
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     names = short([one.text for one in asked.commands])
     require_same(found, names)
-    _require_long(found, names)
+    require_long(found, names)
     ratios = compare(found)
     if as_json:
         table.show(_rows(asked, found, ratios), as_json=True)
@@ -135,7 +135,7 @@ def command(
         print(f"Each sentence allows for {len(ratios)} comparisons (Holm's correction).")
 
 
-def _asked(
+def asked_of(
     commands: list[str], budget: str, shell: str, prepare: list[str], compared: str, timeout: str,
     rest: dict[str, Any],
 ) -> Asked:  # fmt: skip
@@ -197,7 +197,9 @@ def _in_bash(text: str) -> list[str]:
 
 def _require_one_of(option: str, given: str, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
-        raise RequestError(f"{option} {given}: allowed are {', '.join(allowed)}{suggestion(given, allowed)}.")
+        raise RequestError(
+            f"{option} {given}: allowed are {', '.join(allowed)}{suggestion(given, allowed) or '.'}"
+        )
 
 
 def _seconds(option: str, text: str) -> float:
@@ -209,10 +211,10 @@ def _seconds(option: str, text: str) -> float:
         raise RequestError(f"{option}: {error}.") from None
 
 
-def require_same(found: Measured, names: list[str]) -> None:
+def require_same(found: Measured, names: list[str], further: str = "--output FILE, ") -> None:
     """Raise TrialFailed if a command or two commands gave different output: they did not do the same work."""
     hint = (
-        "If they differ by nature, compare what must be equal: --compared sorted or lines, --output FILE, or --check"
+        f"If they differ by nature, compare what must be equal: --compared sorted or lines, {further}or --check"
         " 'COMMAND'. --compared nothing compares no output."
     )
     for name, given in zip(names, found.answers, strict=True):
@@ -225,7 +227,7 @@ def require_same(found: Measured, names: list[str]) -> None:
         )
 
 
-def _require_long(found: Measured, names: list[str]) -> None:
+def require_long(found: Measured, names: list[str]) -> None:
     """Raise TrialFailed if a command takes no longer than the shell in which it runs."""
     for name, seconds in zip(names, found.seconds, strict=True):
         if min(seconds.values()) <= 0:
@@ -249,11 +251,10 @@ def sentence(other: str, first: str, one: Ratio, differs: bool, found: Measured)
     if one.value is not None and one.value < 1 and differs:
         other, first, one = first, other, one.inverse()
     value, low, high = _numbers(one)
-    said = (
-        f"{other} is {value} times as fast as {first} (95 % CI {low} to {high}, {one.trials} blocks in"
-        f" {found.took_seconds:.0f} s)."
-    )
-    return said if differs else f"No difference was found: {said}"
+    evidence = f"(95 % CI {low} to {high}, {one.trials} blocks in {found.took_seconds:.0f} s)."
+    if differs:
+        return f"{other} is {value} times as fast as {first} {evidence}"
+    return f"No difference was found between {other} and {first}: the ratio of their speeds is {value} {evidence}"
 
 
 def _numbers(one: Ratio) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchbook.analyse.recording import Recording
+from benchbook.declare import checkout
 from benchbook.declare.catalogue import Catalogue, root
 from benchbook.declare.publication import Publication
 from benchbook.report.table import escape_html
@@ -29,20 +30,21 @@ class Project:
 
 @functools.cache
 def project(folder: Path) -> Project:
-    """Return the project in ``folder``; what its CITATION.cff leaves out has defaults."""
+    """Return the project in ``folder``; what its CITATION.cff leaves out has defaults, for Benchbook alone."""
     import yaml  # type: ignore[import-untyped]
 
+    default = Project() if folder == checkout.built_in() else Project(author="", licence="")
     try:
         stated: Any = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
-        return Project()
+        return default
     if not isinstance(stated, dict):
-        return Project()
+        return default
     authors = [str(one.get("name") or "") for one in stated.get("authors") or [] if isinstance(one, dict)]
     address = str(stated.get("repository-code") or "")
     return Project(
-        " and ".join(filter(None, authors)) or Project.author,
-        str(stated.get("license") or Project.licence),
+        " and ".join(filter(None, authors)) or default.author,
+        str(stated.get("license") or default.licence),
         address if address.startswith("https://") else None,
     )
 
@@ -82,11 +84,12 @@ class Colophon:
     def html(self) -> str:
         """Return the foot of the page."""
         known = project(root())
-        facts = [f"By {escape_html(known.author)}"]
+        facts = [f"By {escape_html(known.author)}"] if known.author else []
         facts += [f"run of {escape_html(self.date)}"] if self.run_id and self.date else []
         facts += [f"latest run of {escape_html(self.date)}"] if self.date and not self.run_id else []
-        facts += [f"revision <code>{escape_html(self.revision[:12])}</code>"] if self.revision else []
-        facts.append(f"licence {escape_html(known.licence)}")
+        whose = "revision of Benchbook" if checkout.is_apart() else "revision"
+        facts += [f"{whose} <code>{escape_html(self.revision[:12])}</code>"] if self.revision else []
+        facts += [f"licence {escape_html(known.licence)}"] if known.licence else []
         links = []
         if self.publication:
             links.append(f"Publication: {linked(self.publication)}")
@@ -94,7 +97,7 @@ class Colophon:
             links.append(f'<a href="{escape_html(known.repository)}">Repository</a>')
         if self.data:
             links.append(f'<a href="{escape_html(self.data)}">Data of this run</a>')
-        lines = [" · ".join(facts)]
+        lines = [" · ".join(facts)] if facts else []
         lines += [f"Run <code>{escape_html(self.run_id)}</code>"] if self.run_id else []
         lines += [" · ".join(links)] if links else []
         what = "this page and the publication" if self.publication else "this page"
@@ -116,7 +119,7 @@ class Colophon:
             if part
         )
         fields = {
-            "author": f"{{{known.author}}}",
+            "author": f"{{{known.author}}}" if known.author else "",
             "title": _tex(self.title),
             "year": self.date[:4],
             "date": self.date,

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 from benchbook.analyse.gate import Look, Word, overall
 from benchbook.analyse.gated import Row
+from benchbook.analyse.model import FEWEST
 from benchbook.analyse.quantity import text
 from benchbook.declare.metric import describe
 from benchbook.plan.gating import Gate
@@ -88,8 +89,8 @@ def sentence(result: Result) -> str:
     if result.word == "slower":
         worse = [row for row in result.rows if row.answer.word == "slower"]
         worst = max(worse, key=lambda row: row.answer.loss or 0.0)
-        which = "1 metric" if len(worse) == 1 else f"{len(worse)} metrics"
-        return f"{head} is slower than {base} in {which}, most in {worst.title}: {loss(worst)}, {after}."
+        which = "" if len(worse) == 1 else f"{len(worse)} metrics, most in "
+        return f"{head} is slower than {base} in {which}{worst.title}: {loss(worst)}, {after}."
     if result.word == "not slower":
         return f"{head} is not slower than {base} by more than {100 * result.gate.margin:g} %, {after}."
     if not result.rows:
@@ -100,6 +101,9 @@ def sentence(result: Result) -> str:
 
 def needed(result: Result) -> str:
     """Return how long an open gate would take."""
+    if result.blocks < FEWEST:
+        seconds = FEWEST * result.block_seconds
+        return f"An answer needs {FEWEST} blocks at least: --budget {duration(seconds, whole=True)} or more."
     lacking = [row.answer.needed for row in result.rows if row.answer.word == "open"]
     known = [one for one in lacking if one is not None]
     if len(known) < len(lacking):

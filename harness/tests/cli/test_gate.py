@@ -91,7 +91,7 @@ def test_the_plan_has_blocks_for_several_times_the_expected_time(tmp_path: Path)
 
 @pytest.mark.parametrize("text", ["3", "0%", "200%", "x%", ""])
 def test_what_is_no_margin_is_refused(text: str) -> None:
-    with pytest.raises(RequestError, match=r"--margin .*expected a share"):
+    with pytest.raises(RequestError, match=r"--margin .*expected per cent"):
         gate._margin(text)
 
 
@@ -190,3 +190,20 @@ def test_revisions_are_four_builds_of_one_system(tmp_path: Path, monkeypatch: py
         planned(tmp_path, "influxdb-1.8.10=v1", "sqlite", build=("make", "influxd"))
     with pytest.raises(RequestError, match="--build and --program belong together"):
         gate._built("make", None)
+
+
+def test_commands_may_differ_in_what_they_print(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ["gate", "--budget", "1ms", "--margin", "100%"]
+    differ = ["--", "echo a", "echo b"]
+    assert app.run([*words, *differ]) == 4
+    said = capsys.readouterr().err
+    assert "gave different output" in said
+    assert "--output" not in said
+    for allowed in (["--check", "wc -l"], ["--compared", "lines"], ["--compared", "nothing"]):
+        assert app.run([*words, *allowed, *differ]) in (0, 5, 6), capsys.readouterr().err
+    log = tmp_path / "log"
+    around = ["--prepare", f"echo x >> {log}", "--shell", "bash"]
+    assert app.run([*words, *around, "--", "sleep 0.02 | cat", "sleep 0.02 | cat"]) in (0, 5, 6)
+    assert log.read_text().startswith("x")
+    assert app.run(["gate", "quickstart", "--base", "duckdb", "--head", "duckdb", "--check", "cat"]) == 2
+    assert "--check is for a gate on two commands, and quickstart is an experiment" in capsys.readouterr().err

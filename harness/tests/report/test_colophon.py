@@ -83,3 +83,17 @@ def test_a_page_without_a_run_says_less(cited):
 def test_a_publication_without_an_address_is_named():
     unlinked = PUBLICATION.model_copy(update={"url": None})
     assert colophon.linked(unlinked) == "“Notes &amp; numbers” (not published online)"
+
+
+def test_a_project_of_somebody_else_is_not_ours(cited, tmp_path, monkeypatch):
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv("BENCHBOOK_PROJECT", str(own))
+    page, entry = WHOLE.html(), WHOLE.bibtex()
+    assert "The Benchbook authors" not in page + entry
+    assert "licence" not in page
+    assert "revision of Benchbook <code>0123456789ab</code>" in page
+    (own / colophon.FILE).write_text("authors: [{name: Somebody else}]\nlicense: MIT\n", encoding="utf-8")
+    colophon.project.cache_clear()
+    assert "By Somebody else" in WHOLE.html()
+    assert "licence MIT" in WHOLE.html()

@@ -31,7 +31,7 @@ RESULT = Result("quick-1", "quick", GATE, [LOAD, QUERY, OPEN], 6, 60.0, "2026-11
 def test_one_slower_metric_is_named_with_its_interval() -> None:
     assert RESULT.word == "slower"
     assert gate.sentence(RESULT) == (
-        "duckdb is slower than duckdb-0.9.2 in 1 metric, most in load: Rows loaded per second:"
+        "duckdb is slower than duckdb-0.9.2 in load: Rows loaded per second:"
         " +25 % (+20 % to +30 %), after 6 blocks in 1 min."
     )
 
@@ -132,3 +132,9 @@ def test_github_action_benchmark_gets_values_of_which_smaller_is_better() -> Non
 def test_a_look_is_one_line() -> None:
     line = gate.look([LOAD, QUERY], Look(6, 0.5), "slower")
     assert line == "after block 6 (50 % of the budget): 1 not slower, 1 slower; the gate ends: slower"
+
+
+def test_too_few_blocks_for_any_answer_name_the_smallest_budget() -> None:
+    few = replace(OPEN, answer=Answer("open", 2, 2))
+    said = gate.sentence(replace(RESULT, rows=[few], blocks=2, seconds=20.0))
+    assert said.endswith("An answer needs 3 blocks at least: --budget 30s or more.")
