@@ -38,9 +38,10 @@ def test_a_mount_pulled_away_in_a_load_fails_its_trial_and_the_run_goes_on(tmp_p
     once(process, tmp_path, who, kill, after='"phase":"load","v":1,"type":"interval"')
     ended(process, 4)
     [reason] = reasons(tmp_path)
-    # In words of the server too, that could not write any more: which, depends on what it wrote just then.
+    # In words of the server too, if it tried to write before the trial ended: which, depends on what it wrote then.
     [failed] = [one for one in records(tmp_path) if one["status"] == "failed"]
-    assert any(one["kind"] == "server" and one["message"] in reason for one in failed["errors"])
+    written = [one["message"] for one in failed["errors"] if one["kind"] == "server"]
+    assert not written or any(message in reason for message in written)
     assert f"{who} was ended by SIGKILL" in reason
     found = rows(tmp_path, "select status, epoch(ended_at) as ended from trials order by started_at")
     if any(one["status"] == "skipped" for one in found):
