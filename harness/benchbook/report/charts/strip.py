@@ -159,7 +159,9 @@ def _draw(found: list[Estimate], stated: Mapping[str, float], brief: set[str]) -
     )
     x = alt.X("value:Q", scale=scale, axis=axis)
     colour = alt.Color("cell:N", scale=theme.colours(systems, labels), legend=None)
-    spread = alt.YOffset("block:O", scale=alt.Scale(padding=1.2))
+    # One domain for trials and for the outliers among them: Vega unites no sorted ones.
+    blocks = sorted({row["block"] for row in rows})
+    spread = alt.YOffset("block:O", scale=alt.Scale(padding=1.2, domain=blocks))
     layers = marks.rows(
         means, rows, scale, axis, y=y, paint=colour, names=[alt.Tooltip("cell:N")], tick=30,
         shape=alt.Shape("cell:N", scale=theme.shapes(systems, labels), legend=None),
