@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from benchbook.declare.sql_text import literal
 from benchbook.declare.toml import Model, Text
 from benchbook.errors import RequestError
 
@@ -190,24 +191,6 @@ def texts(source: FileSource, names: Iterable[str], folder: Path) -> str:
         return read
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     return f"{read.removesuffix(')')}, columns = {{{columns}}})"
-
-
-def quoted(name: str) -> str:
-    """Return the name of a column in SQL.
-
-    >>> quoted('a"b')
-    '"a""b"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: str) -> str:
-    """Return a text in SQL.
-
-    >>> literal("it's")
-    "'it''s'"
-    """
-    return "'" + value.replace("'", "''") + "'"
 
 
 @contextmanager

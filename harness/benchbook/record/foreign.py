@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
+from benchbook.declare.sql_text import quoted
 from benchbook.record import plain
 from benchbook.record import trial as trial_json
-from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Column, Table, quoted
+from benchbook.record.tables import BY_NAME, OF_RUN, OF_TRIAL, Column, Table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

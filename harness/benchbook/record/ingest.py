@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
+from benchbook.declare.sql_text import literal, quoted
 from benchbook.host import guarded
 from benchbook.record import check, folder, foreign, lines, looks, manifest
 from benchbook.record import trial as trial_json
@@ -25,8 +26,6 @@ from benchbook.record.tables import (
     Column,
     Table,
     arrow_types,
-    literal,
-    quoted,
 )
 from benchbook.record.trial_record import Trial
 

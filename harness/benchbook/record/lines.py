@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbook.declare.sql_text import literal, quoted
 from benchbook.host import guarded
-from benchbook.record.tables import BY_NAME, literal, quoted
+from benchbook.record.tables import BY_NAME
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -11,10 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.declare.sql_text import literal, quoted
 from benchbook.errors import RequestError, command, nearest
 from benchbook.record import database, duckdb_file, folder
 from benchbook.record.folder import Say, tell
-from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES, literal, quoted
+from benchbook.record.tables import BATCH_ROWS, BY_NAME, TABLES
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchbook.declare.sql_text import literal, quoted
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -71,16 +73,6 @@ TABLES: tuple[Table, ...] = tuple(_read(_SCHEMA_TEXT))
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 OF_RUN: tuple[Table, ...] = tuple(table for table in TABLES if table.owner == "run_id")
 OF_TRIAL: tuple[Table, ...] = tuple(table for table in TABLES if table.owner == "trial_id")
-
-
-def quoted(name: str) -> str:
-    """Return ``name`` as an SQL identifier (``rows``, ``values`` and ``index`` are words of SQL)."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return ``text`` as an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def script() -> str:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchbook.declare.sql_text import literal
 from benchbook.errors import RequestError, command
 from benchbook.record import database
-from benchbook.record.tables import BATCH_ROWS, TABLES, Table, literal
+from benchbook.record.tables import BATCH_ROWS, TABLES, Table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,8 +13,8 @@ from benchbook.analyse import claims
 from benchbook.analyse.claim_notes import corrected_after
 from benchbook.declare.catalogue import root
 from benchbook.declare.claim import PHASE, Claim
+from benchbook.declare.sql_text import literal
 from benchbook.record import ledger
-from benchbook.record.tables import literal
 from benchbook.report import data, history, links
 from benchbook.report.table import Entry, Link, Table, escape_html
 

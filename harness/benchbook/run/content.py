@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 from benchbook.declare import data_file
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.data_file import SQL_TYPES, quoted
+from benchbook.declare.data_file import SQL_TYPES
 from benchbook.declare.dataset import CountedTable, Dataset, Digested
+from benchbook.declare.sql_text import quoted
 from benchbook.declare.workload import Options, having, workload
 from benchbook.errors import RequestError, TrialInvalid
 from benchbook.plan.plan import Plan

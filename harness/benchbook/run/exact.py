@@ -9,6 +9,7 @@ from typing import Any
 from benchbook.declare import data_file
 from benchbook.declare.data_file import SQL_TYPES, Kind
 from benchbook.declare.dataset import Dataset
+from benchbook.declare.sql_text import quoted
 from benchbook.errors import RequestError
 
 HOLDS: dict[Kind, str] = {
@@ -40,9 +41,9 @@ def require_exact(
         read, types = data_file.texts(source, types, folder), dict.fromkeys(types, "VARCHAR")
     found = []
     for name, kind in columns.values():
-        quoted = data_file.quoted(name)
-        odd = _odd(quoted, types[name], kind, nearest=dataset.columns.get(name) == "float")
-        found += [f"count(*) FILTER ({odd})", f"min(CAST({quoted} AS VARCHAR)) FILTER ({odd})"]
+        column = quoted(name)
+        odd = _odd(column, types[name], kind, nearest=dataset.columns.get(name) == "float")
+        found += [f"count(*) FILTER ({odd})", f"min(CAST({column} AS VARCHAR)) FILTER ({odd})"]
     counted = run(f"SELECT {', '.join(found)} FROM {read}").fetchone()  # noqa: S608
     for (name, kind), number, example in zip(columns.values(), counted[::2], counted[1::2], strict=True):
         if number:

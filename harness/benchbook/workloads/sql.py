@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, FiniteFloat, model_validator
 
-from benchbook.declare.data_file import literal
 from benchbook.declare.dataset import Dataset
 from benchbook.declare.duration import Duration, seconds
 from benchbook.declare.matching import matching
 from benchbook.declare.names import NAME_RULE, is_name
+from benchbook.declare.sql_text import literal
 from benchbook.declare.toml import Model, Name, Positive, check
 from benchbook.declare.workload import Workload
 from benchbook.errors import RequestError, suggestion, unknown
