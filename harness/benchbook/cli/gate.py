@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchbook.cli import gate_of_commands as of_commands
-from benchbook.cli import options
+from benchbook.cli import options, vs
 from benchbook.errors import RequestError, suggestion, unknown
 from benchbook.errors import command as typed
 
@@ -135,25 +135,24 @@ def command(
     from benchbook.declare.catalogue import Catalogue
 
     files = list(map(_file, output or []))
+    stated = {"compared": compared, "check": check, "prepare": [prepare] if prepare else None, "shell": shell}
+    around: dict[str, Any] = {name: value for name, value in stated.items() if value is not None}
     if len(words) == 2:
         if base or head:
             raise RequestError(
                 "Two commands are base and head themselves.",
                 "Leave out --base and --head, or name one experiment.",
             )
-        asked = of_commands.Around(compared or "output", check or "", prepare or "", shell or "none")
-        return answered(
-            of_commands.decide((words[0], words[1]), _margin(margin), budget, asked), files, as_json=as_json
-        )
+        asked = vs.request(words, budget=budget, **around)
+        return answered(of_commands.decide(asked, _margin(margin)), files, as_json=as_json)
     if len(words) != 1 or base is None or head is None:
         raise RequestError(
             "A gate needs an experiment with --base and --head, or two commands in quotes.",
             f"{typed('gate EXPERIMENT --base NAME --head NAME')}, or {typed('gate [OPTIONS]')} -- 'COMMAND' 'COMMAND'",
         )
-    alone = {"--compared": compared, "--check": check, "--prepare": prepare, "--shell": shell}
-    if given := [flag for flag, value in alone.items() if value is not None]:
+    if around:
         raise RequestError(
-            f"{given[0]} is for a gate on two commands, and {words[0]} is an experiment.",
+            f"--{next(iter(around))} is for a gate on two commands, and {words[0]} is an experiment.",
             "Leave it out: the experiment declares what is run and compared.",
         )
     slug = words[0]

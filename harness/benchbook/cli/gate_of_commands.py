@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from statistics import median
 from typing import TYPE_CHECKING
@@ -15,37 +15,22 @@ if TYPE_CHECKING:
     from benchbook.analyse.gate import Look
     from benchbook.analyse.gated import Row
     from benchbook.report.gate import Result
-    from benchbook.run.interleaved import Measured
+    from benchbook.run.interleaved import Asked, Measured
 
 BLOCK_SECONDS = 0.5
 """Length of a block of short commands at most."""
 METRIC = "command_seconds"
 
 
-@dataclass(frozen=True)
-class Around:
-    """What runs around the commands, and what of them must be equal; as ``bench vs`` takes it."""
-
-    compared: str = "output"
-    check: str = ""
-    prepare: str = ""
-    shell: str = "none"
-
-
-def decide(commands: tuple[str, str], margin: float, budget: str, around: Around = Around()) -> Result:
+def decide(asked: Asked, margin: float) -> Result:
     """Run two commands in turn until one answer is certain; raise TrialFailed if one fails or they differ."""
     from benchbook.analyse.gate import Look, due, overall
     from benchbook.plan.gating import Gate
-    from benchbook.plan.sequential import budget as seconds_of
     from benchbook.process import interrupt
     from benchbook.report.gate import Result
     from benchbook.run import interleaved
 
-    asked = vs.asked_of(
-        [*commands], budget, around.shell, [around.prepare] if around.prepare else [], around.compared, "10m",
-        {"check": around.check, "output": None},
-    )  # fmt: skip
-    seconds = seconds_of(budget)
+    seconds = asked.budget_seconds
     looks: list[Look] = []
 
     def decided(found: Measured, share: float) -> bool:
@@ -54,18 +39,14 @@ def decide(commands: tuple[str, str], margin: float, budget: str, around: Around
         looks.append(Look(found.blocks, share))
         return overall([_row(found, looks, margin).answer]) != "open"
 
-    asked = replace(
-        asked,
-        budget_seconds=seconds,
-        decided=decided,
-        block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED),
-    )
+    asked = replace(asked, decided=decided, block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED))
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
-    names = [f"`{text}`" for text in commands] if commands[0] != commands[1] else vs.short([*commands])
+    base, head = (one.text for one in asked.commands)
+    names = [f"`{base}`", f"`{head}`"] if base != head else vs.short([base, head])
     vs.require_same(found, names, further="")
     vs.require_long(found, names)
-    design = Gate("command", commands[:1], commands[1:], margin, seconds, (METRIC,), (names[0], names[1]))
+    design = Gate("command", (base,), (head,), margin, seconds, (METRIC,), (names[0], names[1]))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Result("", "commands", design, [_row(found, looks, margin)], found.blocks, found.took_seconds, now)
 

@@ -54,8 +54,8 @@ def command(
     from benchbook.declare.catalogue import Catalogue
 
     Catalogue().path("experiment", slug)
-    if by and by not in WAYS:
-        raise RequestError(f"--by {by}: allowed are {', '.join(WAYS)}{suggestion(by, WAYS)}.")
+    if by:
+        options.require_one_of("--by", by, WAYS)
     if page is not None:
         from benchbook.report import place
 
@@ -73,7 +73,7 @@ def command(
             measured = sorted({one.metric for one in past.of_runs(runs, way)})
             raise RequestError(
                 f"--metric {unknown[0]}: the runs of {slug} have no such main metric"
-                f"{suggestion(unknown[0], measured)}.",
+                f"{suggestion(unknown[0], measured) or '.'}",
                 f"They have: {', '.join(measured)}.",
             )
         if page is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer.core
 
 from benchbook.declare import checkout
 from benchbook.declare.program_origin import FORMS
-from benchbook.errors import RequestError, command
+from benchbook.errors import RequestError, command, suggestion
 
 DEFAULT_RESULTS = Path("results")
 """Stands for ``checkout.results()``, which depends on the working directory of a command."""
@@ -25,6 +26,13 @@ def optional(name: str) -> str:
     Older releases of Typer print the metavar unchanged, so it gets the brackets here.
     """
     return name if NEWER_TYPER else f"[{name}]"
+
+
+def require_one_of(option: str, given: str, allowed: Sequence[str]) -> None:
+    """Raise RequestError, with the nearest name, if the text of an option is none of those that are allowed."""
+    if given not in allowed:
+        guess = suggestion(given, allowed) or "."
+        raise RequestError(f"{option} {given}: allowed are {', '.join(allowed)}{guess}")
 
 
 def results_folder(named: str | Path) -> Path:

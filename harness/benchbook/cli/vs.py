@@ -6,13 +6,14 @@ import math
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from benchbook.cli import options, table
-from benchbook.errors import RequestError, TrialFailed, suggestion
+from benchbook.errors import RequestError, TrialFailed
 
 if TYPE_CHECKING:
     from benchbook.analyse.ratio import Ratio
@@ -104,13 +105,11 @@ def command(
     from benchbook.process import interrupt
     from benchbook.run import interleaved
 
-    asked = asked_of(
-        commands, budget, shell, prepare or [], compared, timeout,
-        {
-            "setup": _in_bash(setup), "conclude": _in_bash(conclude), "cleanup": _in_bash(cleanup),
-            "check": check, "output": output, "exit_codes": exit_codes or [0], "warmup": warmup,
-            **({} if order_seed is None else {"order_seed": order_seed}),
-        },
+    seed = {} if order_seed is None else {"order_seed": order_seed}
+    asked = request(
+        commands, budget=budget, shell=shell, prepare=prepare or [], compared=compared, timeout=timeout, check=check,
+        output=output, setup=_in_bash(setup), conclude=_in_bash(conclude), cleanup=_in_bash(cleanup),
+        exit_codes=exit_codes or [0], warmup=warmup, **seed,
     )  # fmt: skip
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
@@ -135,11 +134,11 @@ def command(
         print(f"Each sentence allows for {len(ratios)} comparisons (Holm's correction).")
 
 
-def asked_of(
-    commands: list[str], budget: str, shell: str, prepare: list[str], compared: str, timeout: str,
-    rest: dict[str, Any],
+def request(
+    commands: Sequence[str], *, budget: str = "10s", shell: str = "none", prepare: Sequence[str] = (),
+    compared: str = "output", timeout: str = "10m", check: str = "", output: Path | None = None, **rest: Any,
 ) -> Asked:  # fmt: skip
-    """Return the request; raise RequestError for a mistake that can be seen before anything runs."""
+    """Return what to measure; raise RequestError for a mistake that can be seen before anything runs."""
     from benchbook.run.interleaved import Asked, Command
     from benchbook.workloads.program import ProgramOptions
 
@@ -148,23 +147,26 @@ def asked_of(
             f"vs compares at least two commands, and this is one: `{commands[0]}`.",
             "Write each command in quotes: vs 'gzip -k FILE' 'pigz -k FILE'",
         )
-    _require_one_of("--shell", shell, SHELLS)
-    _require_one_of("--compared", compared, get_args(ProgramOptions.model_fields["compared"].annotation))
+    options.require_one_of("--shell", shell, SHELLS)
+    options.require_one_of(
+        "--compared", compared, get_args(ProgramOptions.model_fields["compared"].annotation)
+    )
     if len(prepare) not in (0, 1, len(commands)):
         raise RequestError(
             f"--prepare was given {len(prepare)} times for {len(commands)} commands.",
             "Give it once for all commands, or once for each of them in their order.",
         )
-    if rest["output"] is not None and rest["check"]:
+    if output is not None and check:
         raise RequestError("--output and --check both say what is compared.", "Give one of them.")
-    before = prepare if len(prepare) == len(commands) else (prepare or [""]) * len(commands)
+    before = prepare if len(prepare) == len(commands) else [*prepare, ""][:1] * len(commands)
     made = [
         Command(text, argv(text, shell), _in_bash(first))
         for text, first in zip(commands, before, strict=True)
     ]
     return Asked(
         commands=made, budget_seconds=_seconds("--budget", budget), timeout_seconds=_seconds("--timeout", timeout),
-        empty=_in_bash(":") if shell == "bash" else (), compared=compared, **rest,
+        empty=_in_bash(":") if shell == "bash" else (), compared=compared, check=check, output=output,
+        **rest,
     )  # fmt: skip
 
 
@@ -193,13 +195,6 @@ def argv(text: str, shell: str) -> list[str]:
 
 def _in_bash(text: str) -> list[str]:
     return ["bash", "-c", f"set -o pipefail; {text}"] if text else []
-
-
-def _require_one_of(option: str, given: str, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        raise RequestError(
-            f"{option} {given}: allowed are {', '.join(allowed)}{suggestion(given, allowed) or '.'}"
-        )
 
 
 def _seconds(option: str, text: str) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbook.cli import app, gate, gate_of_commands
+from benchbook.cli import app, gate, gate_of_commands, vs
 from benchbook.cli.gate import Side, side
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
@@ -169,7 +169,7 @@ def test_commands_are_judged_at_growing_numbers_of_blocks_and_at_the_end(
         return found
 
     monkeypatch.setattr(interleaved, "measure", measured)
-    result = gate_of_commands.decide(("true", "true"), 0.03, "10s")
+    result = gate_of_commands.decide(vs.request(["true", "true"], budget="10s"), 0.03)
     assert (result.word, result.blocks, seen[-1]) == ("open", 20, (20, 1.0))
     assert result.rows[0].answer.blocks == 20
 
