@@ -55,7 +55,7 @@ def command(
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
-        others = [] if power else [_others(read, judged), *limits.absent(read)]
+        others = [] if power else [_others(read, judged), *limits.absent(read), *limits.altered(read)]
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return

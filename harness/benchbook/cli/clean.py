@@ -19,7 +19,7 @@ from benchbook.errors import RequestError, unknown
 from benchbook.errors import command as typed
 from benchbook.host import guarded
 from benchbook.host.filesystem import cache_folder
-from benchbook.record import database, runs, seal
+from benchbook.record import database, journal, runs, seal
 from benchbook.record.folder import PLAN_FILE
 from benchbook.run.engine import lock_run
 from benchbook.run.scratch import neighbours
@@ -35,7 +35,7 @@ REMOVED = re.compile(rf"\.({ENTRY.pattern})\.removed", re.ASCII)
 ENVIRONMENT = "environment.json"
 """File of an entry that is a Python environment (``provision/environment.py``)."""
 WRITTEN = re.compile(
-    r"\.?(plan|run|seal)\.json(\.\d+\.part)?|lock|declared|queries|corrupt|report(-[a-z]+)?\.(html|csv|pdf|ipynb)",
+    r"\.?(plan|run|seal)\.json(\.\d+\.part)?|journal\.jsonl|lock|declared|queries|corrupt|report(-[a-z]+)?\.(html|csv|pdf|ipynb)",
     re.ASCII,
 )
 """What Benchbook writes into the folder of a run, beside its trials."""
@@ -172,6 +172,7 @@ def _remove_run(path: Path) -> list[str]:
         for trial in trials.iterdir() if trials.is_dir() and not trials.is_symlink() else ():
             if TRIAL.fullmatch(trial.name):
                 _remove(trial)
+        journal.forget(path)
     for folder in (trials, path):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

@@ -23,6 +23,8 @@ STOLEN = 0.01
 """Share of time stolen by the hypervisor above which a limit reports it."""
 
 
+NAMED_TRIALS = 5
+"""Trials that a sentence names; it counts more."""
 NAMED_RUNS = 3
 """Runs that a sentence names; it counts more."""
 MOST_STRETCHES = 4
@@ -337,6 +339,27 @@ def _earlier(run: Run) -> list[str]:
     return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
 
 
+def altered(run: Run) -> list[str]:
+    """Return which finished trials were removed or changed and ran again: somebody may have chosen among values."""
+    held = run.fact_list("altered")
+    trials = [one for one in held if one["trial_id"]]
+    found = []
+    if trials:
+        named = ", ".join(str(one["trial_id"]) for one in trials[:NAMED_TRIALS])
+        more = ", …" if len(trials) > NAMED_TRIALS else ""
+        what = "1 finished trial was" if len(trials) == 1 else f"{len(trials)} finished trials were"
+        found.append(
+            f"{what} removed or changed before the run was continued, and ran again: {named}{more}. The values that"
+            " count here may have been chosen."
+        )
+    if len(trials) < len(held):
+        found.append(
+            "The journal of finished trials was removed or changed before the run was continued, so trials may have"
+            " been chosen."
+        )
+    return found
+
+
 _ABSENT: Mapping[beside.Absence, str] = {
     "withdrawn": "withdrawn",
     "not learned": "published, but reports/priors.json does not name it: ./bench replicate --record",
@@ -409,5 +432,5 @@ def _numbers(one: changed.Stretch) -> str:
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
     _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine, _changed, _others,
-    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier, absent,
+    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier, absent, altered,
 )  # fmt: skip

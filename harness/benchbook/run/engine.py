@@ -21,7 +21,7 @@ from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, leftovers, strays
 from benchbook.process.launch import Program
 from benchbook.process.ordinary_user import ordinary_user
-from benchbook.record import database, looks, objects, seal
+from benchbook.record import database, journal, looks, objects, seal
 from benchbook.record.folder import (
     PLAN_FILE,
     RUN_FILE,
@@ -156,7 +156,9 @@ def carry_out(
         sweep(results, observer.note)
         if others := neighbours():
             observer.note(neighbours_note(others))
+        altered = journal.altered(folder)
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
+        missing |= {one["trial_id"] for one in altered if one["why"] == "changed"}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))
         try:
@@ -165,12 +167,15 @@ def carry_out(
                     context = prepare(plan, catalogue, results, scratch, plan.given, observer, cluster)
                     _require_entrance(context)
                     _run_record(context, folder, argv)
+                    _tell_altered(folder, altered, observer)
                     for block, trials in itertools.groupby(todo, key=lambda trial: trial.block):
                         _look(folder, block, take_look)
                         taken = looks.read(folder)
                         for trial in trials:
                             if looks.is_needed(block, trial.cell, taken):
                                 _carry_out_trial(context, trial, folder)
+            else:
+                _tell_altered(folder, altered, observer)
             _look(folder, plan.trials[-1].block + 1, take_look)
             _finish(folder)
             database.enter(results, folder)
@@ -225,6 +230,7 @@ def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> Non
         else TrialRun(context, trial, place).run()
     )
     record = write_trial(place, record)
+    journal.ended(folder, place, trial.trial_id, str(record["status"]))
     if remote := objects.of(context.results):
         objects.push(remote, folder, [place])
     context.observer.trial_ended(trial, record)
@@ -236,7 +242,7 @@ def _set_aside(place: Path, aside: Path, observer: Observer) -> None:
     kept = aside / f"{place.name}-{len(list(aside.iterdir()))}"
     place.rename(kept)
     observer.note(
-        f"the record of trial {place.name} is unreadable; it moves to {kept}, and the trial runs again"
+        f"the record of trial {place.name} is unreadable or was changed; it moves to {kept}, and the trial runs again"
     )
 
 
@@ -266,6 +272,17 @@ def _run_record(context: Context, folder: Path, argv: list[str]) -> None:
     made = describe(context, argv)
     seal.seal_command(folder, made)
     write_json(path, made)
+
+
+def _tell_altered(folder: Path, found: list[journal.Altered], observer: Observer) -> None:
+    """Record in ``run.json`` which finished trials somebody removed or changed before the run was continued."""
+    if not found:
+        return
+    held = read_object(folder / RUN_FILE)
+    write_json(folder / RUN_FILE, {**held, "altered": [*(held.get("altered") or []), *found]})
+    journal.told(folder, found)
+    named = ", ".join(one["trial_id"] or "unknown ones" for one in found)
+    observer.note(f"trials that had ended were removed or changed ({named}); the run and its page say so")
 
 
 def _finish(folder: Path) -> None:

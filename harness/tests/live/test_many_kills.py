@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from bench import SMALL, begin, bench, need_benchload, rows
 from fault import clean
-from test_run import assert_whole
+from test_run import altered, assert_whole
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import Unavailable
@@ -92,3 +92,4 @@ def test_no_trial_is_lost_or_doubled_however_often_the_harness_is_killed(tmp_pat
         assert groups_of(harnesses) == []
         [found] = rows(results, "select count(*) as n, count(distinct trial_id) as different from trials")
         assert found["n"] == found["different"]
+        assert altered(results) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -96,6 +97,7 @@ def test_kill_9_at_any_moment_and_resume(tmp_path: Path, moment: str) -> None:
     done = bench("resume", "--results", str(tmp_path), report=moment == "late")
     assert done.returncode == 0, done.stderr
     assert_whole(tmp_path)
+    assert altered(tmp_path) == []
 
 
 @pytest.mark.parametrize("moment", ["write_whole", "carry_out"])
@@ -122,6 +124,31 @@ def test_a_corrupt_trial_is_kept_aside_and_done_again(tmp_path: Path) -> None:
     assert "the trial runs again" in done.stderr
     assert_whole(tmp_path)
     assert len(list(tmp_path.glob("runs/*/corrupt/0002-0/trial.json"))) == 1
+    assert altered(tmp_path) == [("0002", "ok", "changed")]
+
+
+def altered(results: Path) -> list[tuple[str, str, str]]:
+    """Return what the run says of trials that were removed or changed."""
+    [run] = results.glob("runs/*/run.json")
+    held = json.loads(run.read_text()).get("altered") or []
+    return [(one["trial_id"].rpartition("/")[2], one["status"], one["why"]) for one in held]
+
+
+def test_a_trial_that_somebody_removes_or_edits_before_a_resume_is_named_on_the_page(tmp_path: Path) -> None:
+    assert bench("run", *SMALL, "--results", str(tmp_path), report=False).returncode == 0
+    [record] = tmp_path.glob("runs/*/trials/0001/trial.json")
+    shutil.rmtree(record.parent)
+    edited = record.parents[1] / "0003" / "trial.json"
+    trial = json.loads(edited.read_text())
+    for one in trial["measurements"]:
+        one["value"] *= 2
+    edited.write_text(json.dumps(trial))
+    done = bench("resume", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert altered(tmp_path) == [("0001", "ok", "removed"), ("0003", "ok", "changed")]
+    [page] = tmp_path.glob("runs/*/report.html")
+    assert "2 finished trials were removed or changed before the run was continued" in page.read_text()
+    assert_whole(tmp_path)
 
 
 def test_a_changed_file_of_a_trial_is_found_and_the_trial_done_again(tmp_path: Path) -> None:

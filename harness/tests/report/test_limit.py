@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from benchbook.analyse.run import open_run
 from benchbook.record import database
-from benchbook.report import conclusion
+from benchbook.report import conclusion, limits
 from benchbook.run.findings import Findings
 
 
@@ -62,3 +64,22 @@ def test_phases_of_less_than_a_second_are_told_with_their_time(made):
     assert "load in 2 of 2 setups (the shortest: 60.0 ms)" in words
     long = "UPDATE phases SET duration_seconds = 5"
     assert "shorter than one second" not in changed(made, long, run_id="quickstart-20260302T000000-0001")
+
+
+def test_trials_that_were_removed_or_changed_before_a_resume_are_named():
+    def said(*altered: dict[str, str]) -> list[str]:
+        run = SimpleNamespace(fact_list=lambda topic: list(altered) if topic == "altered" else [])
+        return limits.altered(run)  # type: ignore[arg-type]
+
+    gone = {"trial_id": "r/0003", "status": "ok", "why": "removed"}
+    assert said() == []
+    [one] = said(gone)
+    assert one.startswith(
+        "1 finished trial was removed or changed before the run was continued, and ran again: r/0003."
+    )
+    several = said(
+        *(gone | {"trial_id": f"r/{number:04d}"} for number in range(7)), {"trial_id": "", "why": "journal"}
+    )
+    assert several[0].startswith("7 finished trials were removed or changed")
+    assert "r/0004, …." in several[0]
+    assert several[1].startswith("The journal of finished trials was removed or changed")
