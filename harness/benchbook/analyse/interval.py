@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ALPHA", "FEW", "FEWEST", "Interval", "adjusted", "mad", "mean_log"]
+__all__ = ["ALPHA", "FEW", "FEWEST", "Interval", "adjusted", "groups", "mad", "mean_log"]
 
 
 def adjusted(values: Sequence[float]) -> list[float]:
@@ -42,7 +42,7 @@ CUTOFFS = {
 }  # fmt: skip
 """Number of values → distance from the median, in scaled median absolute deviations, from which a value is marked.
 
-Simulated (tests/analyse/test_outliers.py): of samples of so many normal values, 1 % have a mark.
+Simulated (tests/report/test_outliers.py): of samples of so many normal values, 1 % have a mark.
 """
 MOSTLY_EQUAL = 3.5
 """The same distance, in mean deviations, where more than half of the values are equal."""
@@ -67,6 +67,39 @@ def mad(values: Sequence[float]) -> list[bool]:
     if scale == 0:
         return [False] * len(values)
     return [distance / scale > cutoff for distance in distances]
+
+
+APART = 1.6
+"""Width of the gap between two groups of values, in widths of the wider group, on a logarithmic scale."""
+LEAST_GAP = 1.1
+"""Ratio of the values at both sides of the gap at least: smaller steps are those of a unit, such as a disk's block."""
+LEAST_OF_GROUP = 4
+"""Values of a group at least; also a fifth of all."""
+
+
+def groups(values: Sequence[float]) -> list[tuple[float, ...]]:
+    """Return the values in order, divided in two where they form two groups with nothing between.
+
+    Values of one distribution are divided in at most 1 % of samples (``tests/report/test_outliers.py``).
+
+    >>> groups([543, 63, 550, 70, 137, 599, 120, 580])
+    [(63, 70, 120, 137), (543, 550, 580, 599)]
+    >>> groups([1.0, 1.1, 1.2, 1.3, 1.4, 1.5])
+    [(1.0, 1.1, 1.2, 1.3, 1.4, 1.5)]
+    """
+    ordered = tuple(sorted(values))
+    least = max(LEAST_OF_GROUP, math.ceil(len(ordered) / 5))
+    if len(ordered) < 2 * least or ordered[0] <= 0:
+        return [ordered]
+    place = max(range(1, len(ordered)), key=lambda one: ordered[one] / ordered[one - 1])
+    parts = [ordered[:place], ordered[place:]]
+    gap = math.log(ordered[place] / ordered[place - 1])
+    wider = max(math.log(part[-1] / part[0]) for part in parts)
+    return (
+        parts
+        if min(map(len, parts)) >= least and gap > max(APART * wider, math.log(LEAST_GAP))
+        else [ordered]
+    )
 
 
 @dataclass(frozen=True)

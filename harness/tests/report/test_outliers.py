@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from benchbook.analyse import interval
 from benchbook.analyse.comparison import Estimate, Point
 from benchbook.analyse.values import Cell
@@ -43,3 +46,26 @@ def test_the_geometric_mean_is_beside_a_typical_value_that_differs_by_more_than_
     assert "(geometric mean 68.1 rows/s)" in str(row[2])
     [row] = strip.table([NEAR]).rows
     assert "geometric mean" not in str(row[2])
+
+
+def test_two_groups_of_trials_are_said_beside_the_typical_value():
+    two = estimate(543.0, 63.0, 550.0, 70.0, 137.0, 599.0, 120.0, 580.0)
+    [row] = strip.table([two]).rows
+    assert "(two groups: 63.0 rows/s to 137 rows/s (4) and 543 rows/s to 599 rows/s (4))" in str(row[2])
+    assert strip._grouped([two, NEAR]).startswith(
+        "Trials form two groups, between which a typical value means little: "
+    )
+    assert strip._grouped([NEAR, FAR]) == ""
+
+
+@pytest.mark.parametrize("count", [6, 8, 12, 20, 50])
+def test_values_of_one_distribution_form_two_groups_in_at_most_1_percent(count: int):
+    chance = np.random.default_rng(count)
+    drawn = np.exp(
+        0.2 * np.concatenate([chance.normal(size=(2000, count)), chance.standard_t(3, (2000, count))])
+    )
+    assert sum(len(interval.groups(list(map(float, one)))) > 1 for one in drawn) / len(drawn) <= 0.01
+
+
+def test_steps_of_a_unit_are_no_groups():
+    assert len(interval.groups([100.0] * 4 + [104.0] * 4)) == 1

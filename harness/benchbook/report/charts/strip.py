@@ -35,8 +35,30 @@ def _marked(estimate: Estimate) -> list[tuple[Point, bool]]:
     return list(zip(points, interval.mad([point.value for point in points]), strict=True))
 
 
+def _groups(estimate: Estimate) -> str:
+    """Return the two groups that the trials of a setup form, with their numbers; "" where they form none."""
+    parts = interval.groups([point.value for point in estimate.points])
+    if len(parts) == 1:
+        return ""
+    noun = describe(estimate.metric).noun
+    return " and ".join(
+        f"{quantity.text(part[0], estimate.unit, noun)} to {quantity.text(part[-1], estimate.unit, noun)} ({len(part)})"
+        for part in parts
+    )
+
+
+def _grouped(found: Sequence[Estimate]) -> str:
+    """Return which setups have two groups of trials, between which the typical value means little."""
+    named = [f"{one.cell.label} {groups}" for one in found if (groups := _groups(one))]
+    if not named:
+        return ""
+    return f"Trials form two groups, between which a typical value means little: {'; '.join(named)}."
+
+
 def _typical(estimate: Estimate) -> str:
-    """Return the typical value, in which outliers count less, with the geometric mean if the two differ."""
+    """Return the typical value, in which outliers count less, with the geometric mean or two groups if they differ."""
+    if groups := _groups(estimate):
+        return f"{estimate.text()} (two groups: {groups})"
     values = [point.value for point in estimate.points]
     if not estimate.value or min(values) <= 0:
         return estimate.text()
@@ -74,6 +96,7 @@ def chart(
     drawn, scale, unit = _draw(found, stated, set(limits.brief(run, phase)))
     notes = [
         lead.caveat(run, found),
+        _grouped(found),
         OUTLIERS if any(outlier for one in found for _, outlier in _marked(one)) else "",
         figure.note(len(one.points) for one in found),
     ]
