@@ -8,6 +8,7 @@ the columns may differ in their level.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,7 +51,7 @@ def change_points(
     if len(values) < 2:
         return []
     values = values - values.mean(axis=0)
-    shortest = (1 if values.shape[1] > 1 else 2) if least is None else least
+    shortest = _shortest(values.shape[1]) if least is None else least
     chance = np.random.default_rng(_SEED)
     borders: list[int] = [0, len(values)]
     found: list[Found] = []
@@ -61,6 +62,29 @@ def change_points(
         found.append(Found(best[1], p))
         borders = sorted([*borders, best[1]])
     return sorted(found, key=lambda one: one.place)
+
+
+def smallest_p(points: int, columns: int, least: int | None = None) -> float:
+    """Return the p-value of the clearest change that a series of this size can have; 1 if it cannot be split.
+
+    It is the chance that a permutation divides the values as the series does. With two sides of one length, their
+    exchange is as good.
+
+    >>> [round(smallest_p(points, 1), 3) for points in (3, 4, 8, 9)], smallest_p(2, 5)
+    ([1.0, 0.333, 0.018, 0.008], 0.0625)
+    """
+    shortest = _shortest(columns) if least is None else least
+    return min(
+        (
+            (2 if 2 * place == points else 1) / math.comb(points, place) ** columns
+            for place in range(shortest, points - shortest + 1)
+        ),
+        default=1.0,
+    )
+
+
+def _shortest(columns: int) -> int:
+    return 1 if columns > 1 else 2
 
 
 def _best(values: NDArray[np.float64], borders: Sequence[int], least: int) -> tuple[float, int] | None:
@@ -97,8 +121,6 @@ def _p_value(
     chance: np.random.Generator,
 ) -> float | None:  # fmt: skip
     """Return the share of permutations within segments with a split as good; None as soon as it exceeds the level."""
-    import math
-
     count = math.ceil(PERMUTATIONS_OF_LEVEL / level) - 1
     allowed, reached = int(level * (count + 1)) - 1, 0
     for _ in range(count):

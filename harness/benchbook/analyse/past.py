@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from benchbook.analyse.change_points import change_points
+from benchbook.analyse.change_points import change_points, smallest_p
 from benchbook.analyse.interval import ALPHA, Interval, mean_log
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Pair
@@ -62,6 +62,17 @@ class Series:
     changes: list[Change] = field(default_factory=list)
     level: float = ALPHA
     """The chance of a change in a series of noise."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether a clear change would be found with this number of points, among so many series."""
+        columns = len(self.shared)
+        return bool(columns) and smallest_p(len(self.points), columns) <= self.level
+
+    @property
+    def shared(self) -> list[Any]:
+        """The blocks that all points have."""
+        return sorted(set.intersection(*(set(one.logs) for one in self.points)))
 
 
 def has_releases(run: Run) -> bool:
@@ -150,7 +161,7 @@ def _of_releases(measured: Sequence[tuple[Run, Cell, Pair]]) -> list[Point]:
 
 def _changes(series: Series) -> list[Change]:
     """Return the changes of a series, by the blocks that all of its points have."""
-    shared = sorted(set.intersection(*(set(one.logs) for one in series.points)))
+    shared = series.shared
     if not shared:
         return []
     rows = [[one.logs[block] for block in shared] for one in series.points]

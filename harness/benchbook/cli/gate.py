@@ -28,6 +28,8 @@ TIMES = 3
 """Planned blocks, as a multiple of those that the expected time of a block leaves room for."""
 FEWEST_PLANNED = 30
 SIDES = ("base", "head")
+BETWEEN_SECONDS = 0.5
+"""What passes between two trials on a machine with 2 cores; the budget counts it."""
 
 
 def command(
@@ -53,7 +55,10 @@ def command(
         str, typer.Option("--margin", metavar="3%", help="The largest loss that is tolerated.")
     ] = "3%",
     budget: Annotated[
-        str, typer.Option("--budget", metavar="10m", help="Time that all trials together may take.")
+        str,
+        typer.Option(
+            "--budget", metavar="10m", help="Time that all blocks may take, with what is between trials."
+        ),
     ] = "10m",
     build: Annotated[
         str | None,
@@ -276,7 +281,7 @@ def planned(
     single = of(1)
     require_possible(single, catalogue, cluster=False)
     most = MOST_TRIALS // len(single.trials)
-    wanted = TIMES * seconds / max(estimate_seconds(results, single), 1e-3)
+    wanted = TIMES * seconds / (estimate_seconds(results, single) + BETWEEN_SECONDS * len(single.trials))
     blocks = min(most, max(FEWEST_PLANNED, int(wanted)))
     if most < FIRST:
         raise RequestError(
@@ -401,13 +406,16 @@ def result(made: Plan, results: Path) -> Result:
     from benchbook.report import gate, reasons
 
     folder = results / "runs" / made.run_id
-    taken = [Look(one["block"], one["share"]) for one in looks.read(folder)]
+    held = looks.read(folder)
+    taken = [Look(one["block"], one["share"]) for one in held]
     run = Run(results, made.run_id)
     design = Gate.parse(made.gate or {})
     with run.connected():
         rows = gated.rows(run, design, taken)
         faults = tuple(reasons.sentence([one]) for one in same_work.of_run(run).faults())
-    seconds = sum(one.get("duration_seconds") or 0.0 for one in read_all(folder, lambda _: None))
+    seconds = held[-1].get("spent_seconds") if held else None
+    if seconds is None:  # a gate whose budget counted trials alone
+        seconds = sum(one.get("duration_seconds") or 0.0 for one in read_all(folder, lambda _: None))
     blocks = taken[-1].block if taken else 0
     ended = str(run.info["finished_at"] or made.created_at)
     return gate.Result(made.run_id, made.experiment, design, rows, blocks, seconds, ended, faults)
@@ -419,10 +427,10 @@ def _show_power(made: Plan, results: Path) -> None:
     from benchbook.plan.budget import estimate_seconds
     from benchbook.plan.gating import Gate
     from benchbook.plan.sequential import FIRST
-    from benchbook.report.gate import duration
+    from benchbook.report.gate import chance, duration
 
     gate = Gate.parse(made.gate or {})
-    block = estimate_seconds(results, made) / made.trials_per_cell
+    block = estimate_seconds(results, made) / made.trials_per_cell + BETWEEN_SECONDS * len(made.cells())
     blocks = min(int(gate.budget_seconds / max(block, 1e-9)), made.trials_per_cell)
     spreads, origin = _spreads(made, gate, results)
     cells = len(made.cells()) // (len(gate.base) + len(gate.head))
@@ -432,12 +440,8 @@ def _show_power(made: Plan, results: Path) -> None:
     if blocks < FIRST:
         print(f"bench: {room}, and an answer needs {FIRST}", file=sys.stderr)
         return
-    print(
-        f"bench: {room}. {name} varies most: by {100 * spread:.2g} % ({origin}). The chance that it is not slower if"
-        f" nothing is lost: {100 * found.passed:.0f} %; slower at a loss of {200 * gate.margin:g} %:"
-        f" {100 * found.found:.0f} %",
-        file=sys.stderr,
-    )
+    varies = f"{name} varies most: by {100 * spread:.2g} % ({origin})"
+    print(f"bench: {room}. {varies}. {chance(found, gate.margin)}", file=sys.stderr)
 
 
 def _spreads(made: Plan, gate: Gate, results: Path) -> tuple[dict[str, float], str]:

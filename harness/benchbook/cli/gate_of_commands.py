@@ -40,6 +40,7 @@ def decide(asked: Asked, margin: float) -> Result:
         return overall([_row(found, looks, margin).answer]) != "open"
 
     asked = replace(asked, decided=decided, block_seconds=min(BLOCK_SECONDS, seconds / interleaved.WANTED))
+    print(f"bench: {power(asked, margin)}", file=sys.stderr)
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     base, head = (one.text for one in asked.commands)
@@ -49,6 +50,21 @@ def decide(asked: Asked, margin: float) -> Result:
     design = Gate("command", (base,), (head,), margin, seconds, (METRIC,), (names[0], names[1]))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return Result("", "commands", design, [_row(found, looks, margin)], found.blocks, found.took_seconds, now)
+
+
+def power(asked: Asked, margin: float) -> str:
+    """Return the chance of the right answers within the budget, if commands vary as they usually do."""
+    from benchbook.analyse.gate import chances
+    from benchbook.analyse.prospect import SPREADS
+    from benchbook.report.gate import chance, duration
+
+    block = asked.block_seconds or BLOCK_SECONDS
+    blocks, spread = int(asked.budget_seconds / block), SPREADS["speed"]
+    return (
+        f"{duration(asked.budget_seconds)} have room for about {blocks} blocks of commands that take less than "
+        f"{duration(block / len(asked.commands))}, and fewer of longer ones. Ratios of blocks usually vary by "
+        f"{100 * spread:.2g} %. {chance(chances(blocks, spread, margin), margin)}"
+    )
 
 
 def _row(found: Measured, looks: Sequence[Look], margin: float) -> Row:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from benchbook.analyse.run import Run
 
 WAYS = ("run", "release")
+MANY = 60
+"""Rows above which series without a change are left out."""
 
 
 def command(
@@ -41,6 +43,12 @@ def command(
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Also write a page with charts.")
     ] = None,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help=f"Also print series without a change if there are more than {MANY} points."
+        ),
+    ] = False,
     results: options.Results = options.DEFAULT_RESULTS,
     as_json: options.Json = False,
 ) -> None:
@@ -59,6 +67,10 @@ def command(
     if page is not None:
         from benchbook.report import place
 
+        if not page.parent.is_dir():
+            raise RequestError(
+                f"--page {page}: there is no folder {page.parent}.", "Make it, or name another one."
+            )
         place.require_replaceable([page], named=True)
     with _runs(slug, results) as runs:
         releases = any(map(past.has_releases, runs))
@@ -81,7 +93,7 @@ def command(
     if as_json:
         table.show([_row(one) for one in found], as_json=True)
         return
-    _show(found, len(runs))
+    _show(found, len(runs), every=every)
     if page is not None:
         print(f"\n{page}")
 
@@ -101,7 +113,7 @@ def _runs(slug: str, results: Path) -> Iterator[list[Run]]:
     names = {one.export.run_id: str(one.export.folder) for one in published if one.answers}
     withdrawn = {one.export.run_id for one in published if one.withdrawal}
     for run in all_runs(results):
-        if run.experiment == slug and run.whole and run.finished_at and not run.against_itself:
+        if run.experiment == slug and run.whole and run.finished_at and run.kind != "A/A":
             names.setdefault(run.run_id, run.run_id)
     chosen = [name for run_id, name in names.items() if run_id not in withdrawn]
     if not chosen:
@@ -113,11 +125,13 @@ def _runs(slug: str, results: Path) -> Iterator[list[Run]]:
         yield [Run(held.results, run_id) for run_id in held.run_ids]
 
 
-def _show(found: Sequence[Series], runs: int) -> None:
-    """Print a row for each point, and a sentence for each change."""
+def _show(found: Sequence[Series], runs: int, *, every: bool) -> None:
+    """Print a row for each point, and what was found."""
     from benchbook.report.charts.past import interval, text_of
 
     drawn = [one for one in found if len(one.points) > 1]
+    changed = [one for one in drawn if one.changes]
+    printed = drawn if every or sum(len(one.points) for one in drawn) <= MANY else changed
     table.show_differing(
         [
             {
@@ -126,11 +140,13 @@ def _show(found: Sequence[Series], runs: int) -> None:
                 "value": _value(point.typical.value, one.unit), "95 % CI": interval(point, one.unit),
                 "change": next((text_of(each) for each in one.changes if each.place == place), ""),
             }
-            for one in drawn
+            for one in printed
             for place, point in enumerate(one.points)
         ],
         as_json=False,
-        empty="Every metric has one point: no two runs did the same work on one processor.",
+        empty="No series has a change."
+        if drawn
+        else "Every metric has one point: no two runs did the same work on one processor.",
     )  # fmt: skip
     if not drawn:
         return
@@ -138,6 +154,10 @@ def _show(found: Sequence[Series], runs: int) -> None:
     changes = "1 change" if count == 1 else f"{count} changes"
     points = max(len(one.points) for one in drawn)
     print(f"\n{changes} in {len(drawn)} series of up to {points} points, from {runs} runs.")
+    if few := sum(not one.enough for one in drawn):
+        print(f"{few} of them have too few points to find a change among so many series.")
+    if len(printed) < len(drawn):
+        print(f"{len(drawn) - len(printed)} series without a change are not shown: --all, or --page FILE")
 
 
 def _value(value: float | None, unit: str) -> str:
@@ -187,4 +207,8 @@ def _write(target: Path, slug: str, found: Sequence[Series]) -> None:
     )
     title = f"History: {slug}"
     document = notebook.Document(target, title, "", "en", [])
-    write(target, page.render(document, page.bundle(), text=intro + "".join(one.html() for one in drawn)))
+    body = "".join(
+        f"<h2>{escape_html(where)}</h2>{''.join(one.html() for one in figures)}"
+        for where, figures in drawn.items()
+    )
+    write(target, page.render(document, page.bundle(), text=intro + body))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
 def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLook:
     """Return the function that judges a gate between its blocks, until it is decided or the budget is spent."""
     folder = results / "runs" / made.run_id
-    lengths: dict[str, float] = {}
+    clock = Clock(_spent(results, made.run_id))
 
     def look(blocks: int) -> dict[str, Any] | None:
         from benchbook.analyse import gated
@@ -55,10 +56,9 @@ def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLo
         from benchbook.record import database, looks
         from benchbook.report import gate
 
+        spent = clock.seconds()
         if not blocks:
             return None
-        _read_lengths(folder, lengths)
-        spent = sum(lengths.values())
         last = blocks >= made.trials_per_cell or spent + spent / blocks > design.budget_seconds
         before = [Look(one["block"], one["share"]) for one in looks.read(folder)]
         if not (last or due(blocks, before)):
@@ -76,21 +76,26 @@ def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLo
         observer.note(gate.look(rows, now, stopped))
         return {
             "block": blocks, "share": now.share, "answers": {row.name: row.answer.word for row in rows},
-            "cells": [] if stopped else made.cells(), "stopped": stopped,
+            "cells": [] if stopped else made.cells(), "stopped": stopped, "spent_seconds": spent,
         }  # fmt: skip
 
     return look
 
 
-def _read_lengths(folder: Path, lengths: dict[str, float]) -> None:
-    """Add the seconds of the trials that are new since the last time."""
-    from benchbook.record.folder import TRIAL_FILE
-    from benchbook.record.trial import read
+@dataclass
+class Clock:
+    """The time that a run has used: its trials, and what is between them, from the first one on."""
 
-    for place in (folder / "trials").iterdir():
-        if place.name not in lengths and (place / TRIAL_FILE).exists():
-            with contextlib.suppress(ValueError):  # the run itself reports an unreadable trial
-                lengths[place.name] = read(place).get("duration_seconds") or 0.0
+    earlier_seconds: float
+    """Time of the trials before the run was interrupted."""
+    began: float | None = None
+
+    def seconds(self) -> float:
+        """Return the time so far; the first call starts the clock."""
+        now = time.monotonic()
+        if self.began is None:
+            self.began = now
+        return self.earlier_seconds + now - self.began
 
 
 def end_before(made: Plan, results: Path, seconds: float) -> TakeLook:

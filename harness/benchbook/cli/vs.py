@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import shutil
 import sys
@@ -24,6 +25,9 @@ FINE = 0.05
 """Width of an interval below which its ends have three decimals."""
 IN_A_SHELL = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
 """Words that mean something to a shell alone."""
+QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\\.""", re.DOTALL)
+VARIABLE = re.compile(r"\$[A-Za-z_{(][\w}(]*|`")
+HOME = re.compile(r"(?<!\S)~(?=/|\s|$)")
 
 
 def command(
@@ -180,10 +184,10 @@ def argv(text: str, shell: str) -> list[str]:
         raise RequestError("A command is empty.", "Write a program and its arguments in quotes.")
     if shell == "bash":
         return _in_bash(text)
-    if special := [word for word in words if word in IN_A_SHELL]:
+    if special := [word for word in words if word in IN_A_SHELL] or expanded(text):
         raise RequestError(
             f"`{text}` has `{special[0]}`, which only a shell understands, and the programs start without one.",
-            "Add --shell bash.",
+            "Add --shell bash; or quote it within the command, if the program shall get it as it is.",
         )
     if shutil.which(words[0]) is None:
         raise RequestError(
@@ -191,6 +195,25 @@ def argv(text: str, shell: str) -> list[str]:
             "Install it or give its path. A command of the shell needs --shell bash.",
         )
     return words
+
+
+def expanded(text: str) -> list[str]:
+    """Return what a shell would replace in a command: variables, and patterns that match files.
+
+    >>> expanded("cat $HOME/a"), expanded("awk '{print $NF}' a"), expanded("grep a.*b x")
+    (['$HOME'], [], [])
+    """
+    # Within double quotes, variables alone keep their meaning.
+    bare = QUOTED.sub(lambda one: "".join(VARIABLE.findall(one[0])) if one[0][0] == '"' else "_", text)
+    patterns = [word for word in bare.split() if matches(word)]
+    return VARIABLE.findall(bare) + HOME.findall(bare) + patterns
+
+
+def matches(word: str) -> bool:
+    """Return whether a word is a pattern for which a shell would give the names of files."""
+    import glob
+
+    return glob.has_magic(word) and next(glob.iglob(word), None) is not None  # noqa: PTH207 - may be absolute
 
 
 def _in_bash(text: str) -> list[str]:

@@ -108,7 +108,7 @@ class Catalogue:
             if name not in known:
                 raise RequestError(
                     f'claims "{claim.id}": counted_with: the experiment {slug} has no claim "{name}"'
-                    f"{suggestion(name, known)}."
+                    f"{suggestion(name, known) or '.'}"
                 )
 
     def publication(self, slug: str) -> Publication | None:

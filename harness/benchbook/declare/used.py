@@ -171,7 +171,8 @@ def _check_stated(one: Numbers, rows: Sequence[Row], claims: Sequence[Claim]) ->
         )
     if one.in_claim not in ids:
         raise RequestError(
-            f'in_claim: no claim on the publication has the id "{one.in_claim}"{suggestion(str(one.in_claim), ids)}.'
+            f'in_claim: no claim on the publication has the id "{one.in_claim}"'
+            f"{suggestion(str(one.in_claim), ids) or '.'}"
         )
     published = stated[one.in_claim]
     values = published.values() if published else set()

@@ -19,7 +19,7 @@ class Gate:
     margin: float
     """The largest loss that is tolerated, as a share."""
     budget_seconds: float
-    """Time that all trials together may take."""
+    """Time from the first trial on."""
     metrics: tuple[str, ...] = ()
     """Metrics that are judged; empty for the main one of each phase."""
     names: tuple[str, str] = ("base", "head")

@@ -35,6 +35,14 @@ class Run:
     """True if it is an A/A run, which gives a noise floor and answers no question."""
     chosen: str = ""
     """Levels that were given with ``--set``, as on the command line; empty if none were, or if it is unknown."""
+    sides: tuple[str, str] | None = None
+    """Base and head of a gate, as they were named; None for another run."""
+
+    @property
+    def kind(self) -> str:
+        """What the run is for: ``A/A`` for one whose setups are equal, also as two builds of one revision."""
+        equal = self.sides is not None and self.sides[0] == self.sides[1]
+        return "A/A" if self.against_itself or equal else "gate" if self.sides else "run"
 
     @property
     def whole(self) -> bool:
@@ -79,7 +87,14 @@ def _read(path: Path) -> Run:
         path=path,
         against_itself=any(map(manifest.has_label, planned[:1])),
         chosen=_chosen(facts.get("argv")),
+        sides=_sides(facts.get("gate")),
     )
+
+
+def _sides(gate: object) -> tuple[str, str] | None:
+    """Return how a gate names base and head."""
+    names = gate.get("names") if isinstance(gate, dict) else None
+    return (str(names[0]), str(names[1])) if isinstance(names, list) and len(names) == 2 else None
 
 
 def _chosen(argv: object) -> str:
@@ -212,7 +227,7 @@ def listing(results: Path, say: Say = tell) -> list[dict[str, Any]]:
             "run": run.run_id,
             "experiment": run.experiment,
             "profile": run.profile,
-            "kind": "A/A" if run.against_itself else "run",
+            "kind": run.kind,
             "set": run.chosen,
             "created_at": run.created_at,
             "trials": run.done,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from benchbook.analyse.gate import Look, Word, overall
+from benchbook.analyse.gate import Chances, Look, Word, overall
 from benchbook.analyse.gated import Row
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.quantity import text
@@ -28,7 +28,7 @@ class Result:
     rows: Sequence[Row]
     blocks: int
     seconds: float
-    """Time of all trials."""
+    """Time of all blocks, with what was between trials."""
     finished_at: str
     faults: tuple[str, ...] = ()
     """Why base and head did not do the same work, in words."""
@@ -126,6 +126,18 @@ def duration(seconds: float, *, whole: bool = False) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+
+
+def chance(found: Chances, margin: float) -> str:
+    """Return the chances of the right answers as a sentence.
+
+    >>> chance(Chances(0.5, 0.8), 0.03)
+    'The chance that it is not slower if nothing is lost: 50 %; slower at a loss of 6 %: 80 %'
+    """
+    return (
+        f"The chance that it is not slower if nothing is lost: {100 * found.passed:.0f} %; slower at a loss of "
+        f"{200 * margin:g} %: {100 * found.found:.0f} %"
+    )
 
 
 def look(rows: Sequence[Row], now: Look, stopped: str | None) -> str:

@@ -15,7 +15,7 @@ from benchbook.errors import TrialFailed
 from benchbook.plan.plan import blocks as ordered
 from benchbook.plan.plan import new_seed
 from benchbook.process.spawn import log_end
-from benchbook.workers.command_loop import answer, ran
+from benchbook.workers.command_loop import TOO_MUCH, answer, ran
 
 WANTED = 30
 """Blocks into which a budget is divided, if the commands are short enough."""
@@ -104,6 +104,8 @@ class _Loop:
         count = len(asked.commands)
         self.asked, self.output, self.errors = asked, scratch / "output", scratch / "errors"
         self.found = Measured([{} for _ in range(count)], [0] * count, [set() for _ in range(count)])
+        self.ended: set[str] = set()
+        """Commands that ended once as they must."""
         self.share = (asked.block_seconds or asked.budget_seconds / WANTED) / count
 
     def carried_out(self, note: Callable[[str], None]) -> Measured:
@@ -174,13 +176,19 @@ class _Loop:
             [*argv],
             {"output": str(self.output), "errors": str(self.errors), "timeout": self.asked.timeout_seconds},
         )
-        if one["timeout"]:
+        if one["stopped"] == "time":
             raise TrialFailed(f"`{shown}` took longer than {self.asked.timeout_seconds:g} s.")
+        if one["stopped"]:
+            raise TrialFailed(
+                f"`{shown}` {TOO_MUCH}.", "Count its output in the command: --shell bash 'COMMAND | wc -c'"
+            )
         if one["code"] not in exit_codes:
+            again = "If runs leave files in each other's way, remove them with --prepare."
             raise TrialFailed(
                 f"`{shown}` ended with exit code {one['code']}; the end of its errors: {log_end(self.errors)}",
-                "If runs leave files in each other's way, remove them with --prepare.",
+                again if shown in self.ended else None,
             )
+        self.ended.add(shown)
         return float(one["seconds"])
 
     def _aside(self, name: str, argv: Sequence[str]) -> None:

@@ -112,9 +112,13 @@ class Progress:
 
 
 def _duration(seconds: float) -> str:
-    """Return a length of time for people: ``45 s``, ``12 min``, ``3.5 h``."""
+    """Return a length of time for people: ``45 s``, ``12 min``, ``3.5 h``; at least a second.
+
+    >>> _duration(0.02), _duration(600)
+    ('1 s', '10 min')
+    """
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{max(seconds, 1.0):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 

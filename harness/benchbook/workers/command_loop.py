@@ -6,6 +6,7 @@ reports as the peak memory of a command is at least the memory of the process th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -20,6 +21,12 @@ from typing import Any
 PART_BYTES = 1 << 20
 UNIT = 1 if sys.platform == "darwin" else 1024
 """Bytes in the unit in which the kernel states a peak of memory."""
+CHECK_SECONDS = 0.25
+"""Time between two checks of a running command."""
+MOST_OUTPUT_BYTES = 8 << 30
+LEAST_FREE_BYTES = 512 << 20
+"""A command is stopped when it has printed more, or when its output leaves less free on the disk."""
+TOO_MUCH = f"printed more than {MOST_OUTPUT_BYTES >> 30} GiB, or filled the disk"
 
 
 def main() -> None:
@@ -36,7 +43,7 @@ def main() -> None:
         one = ran(asked["command"], asked)
         one["answer"] = apart(Path(asked["output"]), asked["compared"])
         emit("warmup" if number < 0 else "run", one)
-        if one["code"] not in asked["exit_codes"] or one["timeout"]:
+        if one["code"] not in asked["exit_codes"] or one["stopped"]:
             return
         aside("conclude", asked)
         if number >= 0:
@@ -60,19 +67,20 @@ def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
     ]
     began = time.perf_counter()
     pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions, setpgroup=0)
-    late = threading.Event()
-    timer = threading.Timer(asked["timeout"], stop, (pid, late))
-    timer.daemon = True
+    ended, why = threading.Event(), [""]
+    guard = threading.Thread(target=watch, args=(pid, asked, ended, why), daemon=True)
     try:
-        timer.start()
+        guard.start()
         _, status, used = os.wait4(pid, 0)
         seconds = time.perf_counter() - began
     except BaseException:  # interrupted: the command is in a process group of its own and would go on
-        stop(pid, late)
+        os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
     finally:
-        timer.cancel()
+        ended.set()
+    if why[0] == "output":
+        os.truncate(asked["output"], 0)
     return {
         "seconds": seconds,
         "user_seconds": used.ru_utime,
@@ -80,7 +88,7 @@ def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
         "memory_bytes": used.ru_maxrss * UNIT,
         "floor_bytes": own_peak(),
         "code": os.waitstatus_to_exitcode(status),
-        "timeout": late.is_set(),
+        "stopped": why[0],
     }
 
 
@@ -93,10 +101,28 @@ def own_peak() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT
 
 
-def stop(pid: int, late: threading.Event) -> None:
-    """Kill a command that takes too long, with all that it started."""
-    late.set()
-    os.killpg(pid, signal.SIGKILL)
+def watch(pid: int, asked: dict[str, Any], ended: threading.Event, why: list[str]) -> None:
+    """Kill a command that takes too long or prints too much, with all that it started, and say which of both."""
+    end = time.monotonic() + asked["timeout"]
+    while not ended.wait(min(CHECK_SECONDS, max(end - time.monotonic(), 0.0))):
+        if time.monotonic() >= end:
+            why[0] = "time"
+        elif printed_too_much(asked["output"]):
+            why[0] = "output"
+        if why[0]:
+            with contextlib.suppress(ProcessLookupError):  # it ended by itself
+                os.killpg(pid, signal.SIGKILL)
+            return
+
+
+def printed_too_much(output: str) -> bool:
+    """Return whether an output is too large to be kept; one that goes to a device never is."""
+    try:
+        printed, disk = Path(output).stat().st_size, os.statvfs(output)
+        full = disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES
+        return printed > MOST_OUTPUT_BYTES or (full and printed > PART_BYTES)
+    except OSError:  # the command may remove it
+        return False
 
 
 def aside(name: str, asked: dict[str, Any]) -> None:

@@ -183,7 +183,7 @@ def refuse(
                 needs = "; it needs a dataset with [source]" if name == "file" else ""
                 raise RequestError(
                     f"{where} has the unknown placeholder {{{name}}}{needs}; allowed: {', '.join(sorted(allowed))}"
-                    f"{suggestion(name, allowed)}.",
+                    f"{suggestion(name, allowed) or '.'}",
                     f'Give its text: [phases.options.values] {name} = "…"',
                 )
 
@@ -258,6 +258,7 @@ def _runs(
     """Yield each run of the loop; raise TrialFailed if one does not end as it must."""
     from benchbook.process import spawn
     from benchbook.workers import command_loop
+    from benchbook.workers.command_loop import TOO_MUCH
 
     running = spawn.start(
         [sys.executable, "-I", "-S", str(command_loop.__file__)],
@@ -274,8 +275,9 @@ def _runs(
             one = json.loads(line)
             kind = one["type"]
             shown = shlex.join(request["command" if kind in ("run", "warmup") else kind])
-            if one["timeout"]:
-                raise TrialFailed(f"{phase}: a run took longer than {request['timeout']:g} s: {shown}")
+            if one["stopped"]:
+                why = f"took longer than {request['timeout']:g} s" if one["stopped"] == "time" else TOO_MUCH
+                raise TrialFailed(f"{phase}: a run {why}: {shown}")
             if one["code"] not in (request["exit_codes"] if kind in ("run", "warmup") else [0]):
                 raise TrialFailed(
                     f"{phase}: the {kind} exited with code {one['code']}: {shown}. The end of its errors: "

@@ -129,12 +129,12 @@ def several(phase: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
     for name in sorted(used - declared.parameters.keys()):
         raise RequestError(
             f"a question has the parameter {{{{{name}}}}}, which parameters lacks"
-            f"{suggestion(name, declared.parameters)}.",
+            f"{suggestion(name, declared.parameters) or '.'}",
             f'Give its values: [phases.options.parameters] {name} = ["a", "b"] or {{ least = 1, most = 9 }}',
         )
     for name in sorted(declared.parameters.keys() - used):
         raise RequestError(
-            f"parameters has {name}, but no question has {{{{{name}}}}}{suggestion(name, used)}."
+            f"parameters has {name}, but no question has {{{{{name}}}}}{suggestion(name, used) or '.'}"
         )
     return [
         {

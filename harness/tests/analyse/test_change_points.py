@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchbook.analyse.change_points import change_points
+from benchbook.analyse.change_points import change_points, smallest_p
 
 
 def places(series: list[list[float]], level: float = 0.05) -> list[int]:
@@ -58,3 +58,9 @@ def test_a_stricter_level_finds_less():
     series = noisy([0.0] * 6 + [0.5] * 6, seed=5)
     assert places(series) == [6]
     assert places(series, 0.0001) == []
+
+
+@pytest.mark.parametrize(("points", "columns"), [(4, 1), (6, 1), (12, 1), (2, 3), (2, 8), (3, 4)])
+def test_the_smallest_p_says_whether_a_clear_change_can_be_found(points: int, columns: int):
+    clear = noisy([0.0] * (points // 2) + [9.0] * (points - points // 2), seed=6, columns=columns)
+    assert bool(places(clear)) == (smallest_p(points, columns) < 0.05)

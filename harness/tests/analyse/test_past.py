@@ -54,7 +54,7 @@ def test_releases_without_common_blocks_are_not_compared():
 def test_the_chart_states_the_change():
     one = series([100.0, 100.0, 100.0, 200.0, 200.0], 5)
     one.changes = past._changes(one)
-    [figure] = charts([one])
+    [[figure]] = charts([one]).values()
     assert figure.title == "Rows loaded per second: x better from x-3 on"
     assert [row[7] for row in figure.table.rows][:3] == ["", "", ""]
     assert figure.table.rows[3][7].startswith("better: 1.99 times the value before (p = ")

@@ -10,6 +10,7 @@ import pytest
 
 from benchbook.cli import app, gate, gate_of_commands, vs
 from benchbook.cli.gate import Side, side
+from benchbook.cli.look import Clock
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import RequestError
 from benchbook.plan.gating import Gate
@@ -130,7 +131,10 @@ def test_two_commands_are_base_and_head(capsys: pytest.CaptureFixture[str]) -> N
     assert held["metrics"][0]["loss"] > 1
     assert held["blocks"] == held["metrics"][0]["trials"] >= 3
     assert bench("--budget", "20s", "--", "sleep 0.03", "true") == 0
-    assert "`true` is not slower than `sleep 0.03`" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "`true` is not slower than `sleep 0.03`" in said.out
+    assert "20.0 s have room for about 40 blocks of commands that take less than 0.2 s" in said.err
+    assert "slower at a loss of 6 %" in said.err
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,15 @@ def test_commands_are_judged_at_growing_numbers_of_blocks_and_at_the_end(
     result = gate_of_commands.decide(vs.request(["true", "true"], budget="10s"), 0.03)
     assert (result.word, result.blocks, seen[-1]) == ("open", 20, (20, 1.0))
     assert result.rows[0].answer.blocks == 20
+
+
+def test_the_budget_counts_what_passes_between_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([100.0, 104.0, 109.0])
+    monkeypatch.setattr("benchbook.cli.look.time.monotonic", lambda: next(clock))
+    one = Clock(earlier_seconds=2.0)
+    assert [one.seconds() for _ in range(3)] == [2.0, 6.0, 11.0]
 
 
 def test_revisions_are_four_builds_of_one_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,12 @@ def test_a_row_for_each_point(results: Path, capsys: pytest.CaptureFixture[str])
     text = capsys.readouterr().out
     assert "0 changes in 2 series of up to 2 points, from 2 runs." in text
     assert text.count("quickstart-20260101T000000-0001") == 2  # DuckDB and SQLite
+    assert "2 of them have too few points to find a change among so many series." in text
     markup = page.read_text()
     assert "History: quickstart" in markup
     assert markup.count('<figure class="bb-figure"') == 1
+    assert "2 runs are too few to find a change" in markup
+    assert re.search(">Profile [a-z]+, ", markup)
     assert run([*words, "--json"]) == 0
     one = json.loads(capsys.readouterr().out)[0]
     assert (one["by"], one["metric"], one["changes"]) == ("run", "rows_per_second", [])
@@ -48,12 +52,39 @@ def test_one_run_is_no_history(
     assert text.strip() == "Every metric has one point: no two runs did the same work on one processor."
 
 
+def test_many_points_are_shown_if_they_changed(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(history, "MANY", 3)
+    words = ["history", "quickstart", "--results", str(results), "--metric", "rows_per_second"]
+    assert run(words) == 0
+    short = capsys.readouterr().out
+    assert short.startswith("No series has a change.")
+    assert "2 series without a change are not shown: --all, or --page FILE" in short
+    assert run([*words, "--all"]) == 0
+    assert "quickstart-20260101T000000-0001" in capsys.readouterr().out
+
+
+def test_an_a_a_gate_is_no_point(results: Path, capsys: pytest.CaptureFixture[str]):
+    for place in (results / "runs").iterdir():
+        plan = json.loads((place / "plan.json").read_text())
+        (place / "plan.json").write_text(
+            json.dumps(plan | {"gate": {"names": ["duckdb=HEAD", "duckdb=HEAD"]}})
+        )
+    assert run(["history", "quickstart", "--results", str(results)]) == 2
+    assert "There is no complete run" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["quickstart", "--by", "runs"], "--by runs: allowed are run, release; did you mean"),
         (["quickstart", "--by", "release"], "--by release: no run of quickstart measured two systems"),
         (["quickstart", "--metric", "rows_per_secnd"], "no such main metric"),
+        (
+            ["quickstart", "--page", "no/such/folder.html"],
+            "--page no/such/folder.html: there is no folder no/such.",
+        ),
         (["quickstrat"], "quickstart"),
         (["what-varies"], "There is no complete run of what-varies"),
     ],

@@ -108,6 +108,10 @@ MISTAKES = [
     (["true", "nosuchprogram -x"], 2, "`nosuchprogram -x`: there is no program `nosuchprogram` on PATH."),
     (["true", "echo 'a"], 2, "`echo 'a`: no closing quotation."),
     (["true", "true | cat"], 2, "`true | cat` has `|`, which only a shell understands"),
+    (["true", "cat $HOME/a"], 2, "`cat $HOME/a` has `$HOME`, which only a shell understands"),
+    (["true", 'cat "$HOME"'], 2, "has `$HOME`"),
+    (["true", "ls ~"], 2, "has `~`"),
+    (["true", "cat /proc/self/statu?"], 2, "has `/proc/self/statu?`"),
     (["true", "true", "--shell", "bush"], 2, "--shell bush: allowed are none, bash; did you mean"),
     (["true", "true", "--compared", "lins"], 2, "--compared lins: allowed are output, sorted, lines, nothing"),
     (["true", "true", "--budget", "10"], 2, '--budget: "10" is not a duration'),
@@ -145,6 +149,43 @@ def test_what_differs_by_nature_may_be_allowed(words: list[str], capsys: pytest.
     assert "95 % CI" in capsys.readouterr().out
 
 
+def test_what_a_shell_would_leave_alone_is_no_mistake():
+    for text in (
+        "awk '{print $NF}' a",
+        "grep 'a*' b",
+        "grep no.*such/file b",
+        "echo 5$ a~b \\$HOME",
+        'find "*"',
+    ):
+        assert vs.expanded(text) == []
+
+
+def test_a_command_that_prints_without_end_is_stopped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(command_loop, "MOST_OUTPUT_BYTES", 1 << 20)
+    assert run(["vs", "true", "yes", "--compared", "nothing"]) == 4
+    assert "`yes` printed more than" in capsys.readouterr().err
+
+
+def test_a_full_disk_stops_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(command_loop, "LEAST_FREE_BYTES", 1 << 62)
+    output = tmp_path / "output"
+    asked = {"output": str(output), "errors": str(tmp_path / "errors"), "timeout": 60.0}
+    assert command_loop.ran(["yes"], asked)["stopped"] == "output"
+    assert output.stat().st_size == 0
+
+
+def test_files_in_the_way_are_suspected_only_after_a_run_that_worked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    place = tmp_path / "made"
+    assert run(["vs", "false", "false"]) == 4
+    assert "--prepare" not in capsys.readouterr().err
+    assert run(["vs", f"mkdir {place}", "true"]) == 4
+    assert "remove them with --prepare" in capsys.readouterr().err
+
+
 def test_the_time_of_bash_is_subtracted(capsys: pytest.CaptureFixture[str]):
     assert run(["vs", "sleep 0.02", "sleep 0.02 | cat", "--shell", "bash", "--budget", "1us", "--json"]) == 0
     first, _ = json.loads(capsys.readouterr().out)
@@ -161,7 +202,7 @@ def test_an_interrupted_command_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command_loop.threading.Timer, "start", lambda _: signal.raise_signal(signal.SIGUSR1))
+    monkeypatch.setattr(command_loop.threading.Thread, "start", lambda _: signal.raise_signal(signal.SIGUSR1))
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -87,7 +87,7 @@ def test_a_killed_gate_continues_with_its_looks(project: Path) -> None:
         "--head",
         "tool=./fast",
         "--budget",
-        "6s",
+        "25s",
         "--margin",
         "0.1%",
     ]

@@ -21,16 +21,23 @@ APART = 0.08
 COLUMNS = ("Setup", "Point", "Day", "Version", "Typical value", "95 % CI", "Trials", "Change")
 
 
-def charts(found: Sequence[Series]) -> list[Figure]:
-    """Return a chart for each metric of a phase, profile and processor that has two points or more."""
+def charts(found: Sequence[Series]) -> dict[str, list[Figure]]:
+    """Return for each profile and processor a chart for each metric of a phase that has two points or more."""
+
+    def place(one: Series) -> str:
+        return f"Profile {one.profile}, {one.processor}"
 
     def drawn_together(one: Series) -> tuple[str, ...]:
-        return (one.profile, one.processor, one.phase, one.metric)
+        return (place(one), one.phase, one.metric)
 
-    several = [
-        one for one in found if len(one.points) > 1 and any(point.typical.value for point in one.points)
-    ]
-    return [_figure(list(held)) for _, held in groupby(sorted(several, key=drawn_together), drawn_together)]
+    several = sorted(
+        (one for one in found if len(one.points) > 1 and any(point.typical.value for point in one.points)),
+        key=drawn_together,
+    )
+    return {
+        where: [_figure(list(each)) for _, each in groupby(held, drawn_together)]
+        for where, held in groupby(several, place)
+    }
 
 
 def text_of(change: Change) -> str:
@@ -57,16 +64,22 @@ def _figure(held: Sequence[Series]) -> Figure:
     said = "; ".join(
         f"{one.cell} {change.direction} from {one.points[change.place].label} on" for one, change in changes
     )
-    title = f"{metric.title}{phase}: {said or 'no change was found'}"
-    where = f"profile {first.profile}, {first.processor}"
+    title = f"{metric.title}{phase}: {said or _none(held)}"
     return Figure(
         title,
         _draw(held, f"{metric.title} ({first.unit})" if first.unit not in ("", "1") else metric.title),
         f"{title}. A line for each of {len(held)} setups over each {first.by}, with 95 % CIs.",
         _table(held),
         subtitle=f"{first.unit}, {first.direction} is better, logarithmic axis; bars are 95 % CIs; a ring marks "
-        f"the first point after a change; {where}",
-    )  # fmt: skip
+        "the first point after a change",
+    )
+
+
+def _none(held: Sequence[Series]) -> str:
+    """Return why there is no change."""
+    if any(one.enough for one in held):
+        return "no change was found"
+    return f"{len(held[0].points)} {held[0].by}s are too few to find a change"
 
 
 def _draw(held: Sequence[Series], title: str) -> Any:
