@@ -207,9 +207,12 @@ UNJUDGED: Mapping[Word, Holds] = {
 
 
 def _contrary(found: Sequence[Evidence], shown: str) -> Holds:
-    """Return in what way a claim is contradicted; a trend fails if only one of its steps goes the other way."""
+    """Return in what way a claim is contradicted.
+
+    A trend fails if only one of its steps goes the other way, and a claim on several cases if some have the difference.
+    """
     if shown in ("same", "absent"):
-        return "no difference"
+        return "fails" if any(one.direction <= ALPHA for one in found) else "no difference"
     strongest = min(found, key=lambda one: one.reversed)
     turned = strongest.turned < 1 and strongest.turned == strongest.reversed
     return "reversed" if turned or any(one.turned <= ALPHA for one in found) else "fails"

@@ -39,8 +39,13 @@ def holds(one: Judgement) -> str:
     """Return whether a claim holds; if only some of its cases show it, in how many."""
     found = grade.reading(one)
     alike = sum(cell.answer.holds == found.holds for cell in one.cells)
-    some = found.holds in judgement.SAID and 0 < alike < len(one.cells)
-    return holding.holds_words(found) + (f" in {alike} of {len(one.cells)} cases" if some else "")
+    said, many = holding.holds_words(found), len(one.cells)
+    if found.holds in judgement.SAID and 0 < alike < many:
+        return f"{said} in {alike} of {many} cases"
+    met = sum(cell.answer.holds == "holds" for cell in one.cells)
+    return (
+        f"{said} (holds in {met} of {many} cases)" if found.holds == "fails" and met and not alike else said
+    )
 
 
 def answer(one: Judgement) -> str:

@@ -82,6 +82,15 @@ def test_a_claim_on_several_cases_holds_in_as_many_as_it_needs() -> None:
     assert answer(smaller, missing=1) == ("open", None), "it cannot hold in all, and its size differs"
 
 
+def test_a_difference_in_some_cases_only_is_not_called_no_difference() -> None:
+    """Faster in two of three cases, and as fast or a little slower in the third: the claim on all of them fails."""
+    faster = case(2.0, FASTER)
+    assert answer(faster, case(4.5, FASTER), case(1.0, FASTER)) == ("fails", None)
+    assert answer(faster, case(4.5, FASTER), case(0.82, FASTER, 0.09)) == ("fails", None)
+    assert answer(faster, faster, case(0.7, FASTER)) == ("reversed", None)
+    assert answer(case(1.0, FASTER), case(1.01, FASTER)) == ("no difference", None)
+
+
 def test_a_step_of_a_trend_that_goes_back_does_not_reverse_it() -> None:
     assert answer(case(1.5, FASTER, 0.01, 1.8, 0.83)) == ("fails", None)
     assert answer(case(0.6, FASTER, 0.01, 0.8, 0.75)) == ("reversed", None)
