@@ -4,7 +4,9 @@
   pkgs,
 }: let
   file = builtins.fromTOML (builtins.readFile ../harness/pyproject.toml);
-  inherit (file.project) dependencies;
+  # All extras, as ./bench installs them; the extra `all` only names the others.
+  extras = builtins.removeAttrs file.project.optional-dependencies ["all"];
+  dependencies = file.project.dependencies ++ builtins.concatLists (builtins.attrValues extras);
   name = requirement: builtins.head (builtins.match "([A-Za-z0-9-]+).*" requirement);
   bound = requirement: builtins.match "[^>]+>=([0-9.]+).*" requirement;
   # ./bench does the type checking with the locked checker and stubs; ruff is a separate program.

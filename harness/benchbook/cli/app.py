@@ -49,7 +49,7 @@ from benchbook.cli import (
 from benchbook.declare import project
 from benchbook.errors import BenchbookError
 from benchbook.errors import command as typed
-from benchbook.host import exhausted, temporary, terminal
+from benchbook.host import exhausted, extras, temporary, terminal
 from benchbook.record.folder import FULL_OR_FORBIDDEN
 
 INTERRUPTED = 130
@@ -233,9 +233,10 @@ def _of_the_machine(error: Exception) -> int:
             f"{typed('resume')}",
         )
     elif isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
         _report(
-            f"The Python environment is incomplete: {error.name} is missing.",
-            "Remove .bench/venv and run the command again, which installs it again.",
+            f"The Python environment is incomplete: {extras.named(package)} is missing.",
+            f"Get it with: {extras.command(package)}",
         )
     elif isinstance(error, RecursionError):
         _report(

@@ -7,6 +7,8 @@ import sys
 
 import typer
 
+from benchbook.host import extras
+
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
@@ -15,4 +17,5 @@ def command(context: typer.Context) -> None:
 
     For example: dask scheduler; dask worker tcp://HOST:8786 --resources "client=1".
     """
+    extras.require(["distributed"], "dask")
     os.execv(sys.executable, [sys.executable, "-P", "-m", "dask", *context.args])

@@ -1,4 +1,4 @@
-"""The system packages that Benchbook uses, from their one list, and whether they are installed."""
+"""The system packages that Benchbook uses, from their one list, and its extras, and whether they are installed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from benchbook.errors import RequestError, unknown
+from benchbook.host import extras
 from benchbook.host.reading import Unreadable, program_output
 
 LIST = Path("docs/apt-packages.txt")
@@ -60,9 +61,9 @@ def packages(root: Path) -> list[Package]:
 
 
 def programs(root: Path) -> list[Program]:
-    """Return the state of every listed program; query their versions in parallel."""
+    """Return the state of every listed program and of Benchbook's extras; query versions in parallel."""
     with ThreadPoolExecutor(max_workers=8) as pool:
-        return list(pool.map(_found, packages(root)))
+        return [*pool.map(_found, packages(root)), *map(_extra, extras.EXTRAS)]
 
 
 def _parse(text: str) -> Iterator[Package]:
@@ -88,6 +89,19 @@ def _found(package: Package) -> Program:
     state: Literal["present", "absent"] = "absent" if version is None else "present"
     return Program(
         package.package, package.program, state, version or "", package.needed, package.purpose, fix
+    )
+
+
+def _extra(name: str) -> Program:
+    lacked = extras.missing(extras.EXTRAS[name])
+    return Program(
+        f"benchbook[{name}]",
+        ", ".join(extras.EXTRAS[name]),
+        "absent" if lacked else "present",
+        "",
+        "optional",
+        extras.PURPOSES[name],
+        extras.command(lacked) if lacked else "",
     )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbook.errors import TrialFailed
+from benchbook.host import extras
 from benchbook.host.identity import identity
 from benchbook.measure.usage import ControlGroup
 from benchbook.process import leftovers, network, output
@@ -79,6 +80,8 @@ def connect(environment: Mapping[str, str]) -> DockerClient | NoEngine:
             f"no Docker engine listens on {socket}",
             INSTALL,
         )
+    if extras.missing(["docker"]):
+        return NoEngine(f"{extras.named('docker')} is not installed", extras.command("docker"))
     import docker
 
     try:

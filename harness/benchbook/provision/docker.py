@@ -13,6 +13,7 @@ from benchbook.declare.program_origin import IMAGE
 from benchbook.declare.system import ContainerSource
 from benchbook.declare.toml import check
 from benchbook.errors import RequestError, Unavailable
+from benchbook.host import extras
 from benchbook.process.containers import NoEngine, connect
 from benchbook.process.launch import ContainerOptions, Program
 from benchbook.provision import image, image_lock
@@ -110,7 +111,7 @@ def find(system: System, request: Request) -> Program | Missing | None:
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        return Missing(f"docker: {engine.reason}")
+        return _without(engine)
     try:
         found = ensure_image(engine, source.reference, image_lock.of(request), request.progress)
     except Unavailable as reason:
@@ -130,9 +131,14 @@ def preview(system: System, request: Request) -> str | Missing | None:
         return missing
     engine = connect(request.environment)
     if isinstance(engine, NoEngine):
-        return Missing(f"docker: {engine.reason}")
+        return _without(engine)
     engine.close()
     return f"run {source.reference} in a container, pulled first if it is not here yet"
+
+
+def _without(engine: NoEngine) -> Missing:
+    """Return why a system does not come from an engine; of what to do only a package, because a user may lack root."""
+    return Missing(f"docker: {engine.reason}", engine.command if extras.missing(["docker"]) else None)
 
 
 def given(flag: str, value: str) -> tuple[str, ContainerSource]:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbook.declare.catalogue import root
+from benchbook.host import extras
 from benchbook.host.provenance import sha256_of
 from benchbook.process.launch import Program
 from benchbook.provision import environment
 from benchbook.provision.request import Missing, Request, program_at
+from benchbook.systems import driver
 
 if TYPE_CHECKING:
     from benchbook.declare.system import System
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 def client(system: System) -> Missing | None:
     """Return what is missing if a system's Python client is not installed, else None."""
+    lacked = extras.missing(driver.packages(system.driver))
+    if lacked is not None:
+        return Missing(f"its client, {extras.named(lacked)}, is not installed", extras.command(lacked))
     wanted = system.client
     if wanted is None or importlib.util.find_spec(wanted.module.partition(".")[0]) is not None:
         return None
@@ -41,8 +46,8 @@ def command(system: System) -> str:
 
 def _installer(prefix: Path) -> list[str]:
     """Return the command that installs packages here: uv if it made this environment, which then has no pip."""
-    uv, python = environment.uv(), _shown(prefix / "bin" / "python")
-    return [_shown(uv), "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    uv = environment.uv()
+    return extras.installer(_shown(prefix / "bin" / "python"), _shown(uv) if uv else None)
 
 
 def _shown(path: Path) -> str:

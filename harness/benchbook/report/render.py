@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from benchbook.analyse.run import RESULTS_VARIABLE, RUN_VARIABLE
 from benchbook.declare import checkout
 from benchbook.errors import BenchbookError, RequestError, command, unknown
-from benchbook.host import temporary
+from benchbook.host import extras, temporary
 from benchbook.record.folder import cannot_write
 from benchbook.report import notebook, page
 from benchbook.report.notebook import Work
@@ -45,8 +45,8 @@ LAST_LINES = 12
 
 
 def quarto() -> str | None:
-    """Return the path of Quarto, or None if it is not on PATH."""
-    return shutil.which("quarto")
+    """Return the path of Quarto; None if it is not on PATH, or if what it runs cells with is not installed."""
+    return None if extras.missing(extras.EXTRAS["quarto"]) else shutil.which("quarto")
 
 
 def executed(
@@ -203,6 +203,8 @@ def report(
         notebook.read(source)  # refuses what only Quarto renders
         write(target, with_quarto(program, source, environment, to, reports.resolve(), title))
     elif to == "pdf":
+        if shutil.which("quarto"):
+            extras.require(extras.EXTRAS["quarto"], "PDF")
         raise RequestError(
             "PDF needs Quarto, and there is no program quarto on PATH.",
             "Install Quarto or start a shell that has it with `nix develop`, or print report.html from a browser.",

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.dataset import Digested
 from benchbook.errors import RequestError, TrialFailed, Unavailable, command
-from benchbook.host import guarded
+from benchbook.host import extras, guarded
 from benchbook.plan.plan import Plan, PlannedTrial
 from benchbook.process import confinement, containers, launch, leftovers, strays
 from benchbook.process.launch import Program
@@ -217,6 +217,7 @@ class Cluster:
 
     def __init__(self, address: str, observer: Observer, experiment: str) -> None:
         """Connect, wait for workers of both kinds, and check that they run the same Benchbook."""
+        extras.require(["distributed"], "--cluster")
         from distributed import Client
 
         class Connection(Client):  # type: ignore[misc]

@@ -342,6 +342,11 @@ def server_users(name: str) -> tuple[str, ...]:
     return tuple(getattr(driver_class(name), "users", ())) if name in names() else ()
 
 
+def packages(name: str) -> tuple[str, ...]:
+    """Return the packages of Benchbook's extras that a driver needs."""
+    return tuple(getattr(driver_class(name), "packages", ())) if name in names() else ()
+
+
 def url_schemes(name: str) -> tuple[str, ...]:
     """Return the schemes of the URLs of external servers that a driver accepts."""
     found = driver_class(name) if name in names() else None

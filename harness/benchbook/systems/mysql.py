@@ -30,6 +30,7 @@ class MySQL(DatabaseServer):
     """One MySQL in one trial."""
 
     target = "mysql"
+    packages = ("pymysql",)
     dialect = "mysql"
     users = ("mysql",)
     scheme = "mysql"

@@ -91,6 +91,7 @@ class PostgreSQL(DatabaseServer):
     """One PostgreSQL in one trial."""
 
     target = "postgresql"
+    packages = ("psycopg",)
     dialect = "postgresql"
     url_schemes = ("postgres", "postgresql")
     reserved = (

@@ -31,6 +31,7 @@ class Redis(Server):
     """One Redis in one trial."""
 
     target = "redis"
+    packages = ("redis",)
     scheme = "redis"
     url_schemes = ("redis",)
     reserved: ClassVar[tuple[str, ...]] = ("bind", "port", "dir")

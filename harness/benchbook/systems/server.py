@@ -67,6 +67,8 @@ class Server:
     """Settings of an arm for the driver, not for the server."""
     users: ClassVar[tuple[str, ...]] = ()
     """Users as whom it runs if the harness is root, the first that exists; empty if it runs as root."""
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Packages of Benchbook's extras (``host/extras.py``) that the driver or its worker imports."""
     in_images: ClassVar[bool] = True
     """True if it can run from an image; all its programs start through ``place``."""
     in_containers: ClassVar[bool] = True

@@ -215,7 +215,10 @@ def test_no_help_text_keeps_a_placeholder(capsys: pytest.CaptureFixture[str]) ->
     [
         (PermissionError(13, "Permission denied", "/elsewhere/runs"), "/elsewhere/runs: Permission denied."),
         (OSError(28, "No space left on device", "/full/x"), "/full/x: No space left on device."),
-        (ModuleNotFoundError("No module named 'duckdb'", name="duckdb"), "incomplete: duckdb is missing."),
+        (
+            ModuleNotFoundError("No module named 'duckdb'", name="duckdb"),
+            "incomplete: the Python package duckdb is missing.",
+        ),
     ],
 )
 def test_a_fault_of_the_machine_is_a_sentence(

@@ -1,4 +1,4 @@
-"""The wheel: built twice with the same bytes, and installed into an empty environment outside of any clone."""
+"""The wheel: built twice with the same bytes, and installed without extras, outside of any clone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+
+from benchbook.host.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[3]
 LAUNCHER = ROOT / "bench"
@@ -54,6 +56,10 @@ def test_a_wheel_runs_quickstart_outside_of_a_clone(tmp_path: Path, around: dict
     )
     done([uv, "pip", "install", "--quiet", "--python", python, wheel], tmp_path, around)
 
+    packages = [package for some in EXTRAS.values() for package in some]
+    look = f"import importlib.util; print([one for one in {packages} if importlib.util.find_spec(one)])"
+    assert done([python, "-c", look], tmp_path, around) == "[]\n"
+
     outside = tmp_path / "outside"
     outside.mkdir()
     benchbook = python.with_name("benchbook")
@@ -78,8 +84,13 @@ def test_a_wheel_runs_quickstart_outside_of_a_clone(tmp_path: Path, around: dict
     assert done([benchbook, "site"], mine / "reports", around).strip() == str(mine / "site" / "index.html")
     assert "Experiments of mine" in (mine / "site" / "index.html").read_text(encoding="utf-8")
     assert sorted(path.name for path in outside.iterdir()) == ["mine", "results"]
-    refused = subprocess.run(
-        [benchbook, "site"], cwd=outside, env=around, capture_output=True, text=True, check=False
-    )
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("bench: site needs reports/data of a project")
+    for arguments, message in (
+        (["site"], "site needs reports/data of a project"),
+        (["dask", "scheduler"], "dask needs the Python package distributed (Benchbook's extra cluster)"),
+    ):
+        refused = subprocess.run(
+            [benchbook, *arguments], cwd=outside, env=around, capture_output=True, text=True, check=False
+        )
+        assert refused.returncode == 2
+        assert refused.stderr.startswith(f"bench: {message}")
+    assert f"'benchbook[cluster] @ {Path(wheel).as_uri()}'" in refused.stderr
