@@ -28,9 +28,10 @@ kept = contextlib.ExitStack()
 """Temporary results folders of this process, removed when it ends."""
 atexit.register(kept.close)
 
-Absence = Literal["withdrawn", "not learned", "removed", "earlier"]
+Absence = Literal["withdrawn", "not learned", "removed", "earlier", "stopped"]
 """Why a run counts for no verdict: it was withdrawn; it is published, and ``learned`` does not know it;
-``learned`` knows it, and it is not published any more; a run names it as a complete earlier one, and it is gone."""
+``learned`` knows it, and it is not published any more; a run names it as a complete earlier one, or as one that was not
+complete, and it is neither published nor a complete run of its maker in the results folder."""
 Groups = tuple[tuple[Run, ...], ...]
 """Runs, in groups of one processor each; the first group is that of the run itself, which comes first."""
 
@@ -68,24 +69,21 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
     of_project = [one for one in entries if one.export.machine is None and one.export.run_id != run.run_id]
     known = {name for name in learned.runs() if names.is_planned_id(name, run.experiment)}
     held = {one.export.run_id for one in entries} | {run.run_id}
-    earlier = [
-        str(one["run_id"])
+    listed = {one.export.run_id for one in of_project} | known | set(_own(run))
+    earlier = {
+        str(one["run_id"]): bool(one["finished"])
         for one in run.fact_list("earlier_runs")
-        if one["finished"] and one["profile"] == run.profile
-    ]
+        if one["profile"] == run.profile and one["trials"]
+        and names.is_planned_id(one["run_id"], run.experiment) and one["run_id"] not in listed
+    }  # fmt: skip
     found: dict[Absence, list[str]] = {
         "withdrawn": [one.export.run_id for one in of_project if one.withdrawal],
         "not learned": [
             one.export.run_id for one in of_project if not one.withdrawal and one.export.run_id not in known
         ],
         "removed": sorted(known - held) if learned.is_of(root()) else [],
-        "earlier": [
-            name
-            for name in earlier
-            if names.is_planned_id(name, run.experiment)
-            and name not in held | known
-            and not _place(run, name).exists()
-        ],
+        "earlier": [name for name, finished in earlier.items() if finished],
+        "stopped": [name for name, finished in earlier.items() if not finished],
     }
     return {why: tuple(ids) for why, ids in found.items() if ids}
 
@@ -132,14 +130,20 @@ def _of_project(run: Run) -> Iterator[Run]:
 
 
 def _made_here(run: Run) -> Iterable[Run]:
-    """Return the complete runs of the same experiment and profile that were begun in this results folder."""
+    """Return the other complete runs that were begun in this results folder, without A/A runs."""
+    own = [Run(run.results, name) for name in _own(run) if name != run.run_id]
+    return [one for one in own if not one.against_itself]
+
+
+@functools.cache
+def _own(run: Run) -> tuple[str, ...]:
+    """Return the complete runs of the same experiment and profile that its maker began in its results folder."""
     if origin.of(_place(run, run.run_id)) != origin.OWN:
-        return []
+        return ()
     text = "SELECT run_id FROM runs WHERE experiment = ? AND profile = ? AND finished_at IS NOT NULL ORDER BY run_id"
     with run.connected() as connection:
         found = [str(row[0]) for row in connection.execute(text, [run.experiment, run.profile]).fetchall()]
-    own = [name for name in found if name != run.run_id and origin.of(_place(run, name)) == origin.OWN]
-    return [one for name in own if not (one := Run(run.results, name)).against_itself]
+    return tuple(name for name in found if origin.of(_place(run, name)) == origin.OWN)
 
 
 def _place(run: Run, run_id: str) -> Path:

@@ -68,7 +68,7 @@ def command(
         return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    said = [textwrap.fill(one, WIDTH) for one in others if one]
+    said = [textwrap.fill(one, WIDTH, break_on_hyphens=False) for one in others if one]
     print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *said]))
     if any(grade.reading(one).holds == "open" and one.cells for one in judged):
         print(f"\nTrials that would decide the open claims: {typed(f'claims {run} --power')}")

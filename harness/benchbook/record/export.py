@@ -127,12 +127,13 @@ def _require_earlier(results: Path, found: Run, where: Path) -> None:
     because anybody can copy one under another name.
     """
     known = {path.name for path in ledger.folders(where)} | set(ledger.left_out(where))
+    machine = runs.machine_of(found)
     open_ = [
         one.run_id
         for one in runs.all_runs(results, lambda _: None)
         if (one.experiment, one.against_itself) == (found.experiment, found.against_itself)
         and (one.profile != SMOKE or found.profile == SMOKE)
-        and one.whole and one.finished_at is not None and seal.is_own(one.path)
+        and one.whole and one.finished_at is not None and runs.is_made_here(one, machine)
         and (one.created_at, one.run_id) < (found.created_at, found.run_id) and one.run_id not in known
     ]  # fmt: skip
     if open_:

@@ -10,6 +10,7 @@ from benchbook.declare import names
 from benchbook.errors import RequestError, command, nearest
 from benchbook.host import processor
 from benchbook.host.processor import Processor
+from benchbook.host.reading import readable
 from benchbook.record import folder, foreign, looks, manifest, objects, seal
 from benchbook.record.argv import parts
 from benchbook.record.folder import Say, tell
@@ -207,6 +208,11 @@ def machine_of(run: Run) -> str | None:
     """Return the id of the machine of a run; None if it is unknown."""
     found = (_host(run).get("machine") or {}).get("id")
     return str(found) if found else None
+
+
+def is_made_here(run: Run, machine: str | None) -> bool:
+    """Return whether this user began a run, or whether it was made on a machine, whoever began it."""
+    return seal.is_own(run.path) or (readable(machine) and machine_of(run) == machine)
 
 
 def processor_of(run: Run) -> Processor | None:

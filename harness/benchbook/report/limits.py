@@ -364,7 +364,9 @@ _ABSENT: Mapping[beside.Absence, str] = {
     "withdrawn": "withdrawn",
     "not learned": "published, but reports/priors.json does not name it: ./bench replicate --record",
     "removed": "named in reports/priors.json, but missing from reports/data",
-    "earlier": "named by this run as complete and earlier, but neither published nor in its results folder",
+    "earlier": "named by this run as complete and earlier, but neither published as one of the project nor a complete"
+    " run of the same user in its results folder",
+    "stopped": "named by this run as earlier, and not complete: it was stopped or failed to end",
 }
 
 

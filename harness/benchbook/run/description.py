@@ -10,13 +10,14 @@ from typing import Any
 from benchbook.declare import plugin, project, published
 from benchbook.declare.checkout import built_in
 from benchbook.errors import RequestError, Unavailable, command
+from benchbook.host.facts import machine
 from benchbook.host.provenance import provenance, sha256_of
+from benchbook.host.reading import Tree
 from benchbook.plan.factors import FROM
 from benchbook.plan.plan import Plan, trial_dataset
 from benchbook.process.launch import Program
-from benchbook.record import seal
 from benchbook.record.folder import RUN_FILE, read_object, write_whole
-from benchbook.record.runs import all_runs, machine_of
+from benchbook.record.runs import all_runs, is_made_here, machine_of
 from benchbook.run import benchload
 from benchbook.run.ceiling import ceiling
 from benchbook.run.context import Context, combined, program_record
@@ -80,11 +81,14 @@ def _disk(context: Context) -> dict[str, Any]:
 
 
 def earlier_runs(results: Path, plan: Plan) -> list[dict[str, Any]]:
-    """Return the earlier runs of the experiment in these results: repeating a run until it pleases becomes visible."""
+    """Return the earlier runs of the experiment in these results: repeating a run until it pleases becomes visible.
+
+    They are those that this user began, and all others of this machine: a run without its seal is still an earlier one.
+    """
     found = []
+    here = machine(Tree())["id"]
     for run in all_runs(results, lambda _: None):
-        own = seal.is_own(run.path)  # a run that was imported is no earlier one of this user
-        if own and run.experiment == plan.experiment and run.run_id != plan.run_id:
+        if is_made_here(run, here) and run.experiment == plan.experiment and run.run_id != plan.run_id:
             held = read_object(run.path / RUN_FILE) if (run.path / RUN_FILE).exists() else {}
             found.append(
                 {

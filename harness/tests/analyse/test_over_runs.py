@@ -19,6 +19,7 @@ from benchbook.analyse.run import Run
 from benchbook.cli import claims as printed
 from benchbook.cli.app import run
 from benchbook.declare.checkout import root
+from benchbook.record import database
 from benchbook.record.opened import opened
 from benchbook.report import limits
 from benchbook.site.published import publish
@@ -332,7 +333,7 @@ def test_a_run_that_should_count_and_does_not_is_named(
         with opened(tmp_path / "results", str(place / third)) as found:
             return dict(beside.absent(Run(found.results, third)))
 
-    gone = {"earlier": (fourth,)}
+    gone = {"earlier": (fourth,), "stopped": (fifth,)}
     assert absent(first, second, third, "another-20260301T000000-0001") == gone
     assert absent(first, third) == {"not learned": (second,), **gone}
     shutil.move(place / second, tmp_path / "aside")
@@ -340,16 +341,51 @@ def test_a_run_that_should_count_and_does_not_is_named(
     assert printed_by_claims(place / third, capsys).endswith(
         "1 other run counts for no verdict here (named in reports/priors.json, but missing from reports/data): "
         f"{second}. 1 other run counts for no verdict here (named by this run as complete and earlier, but neither "
-        f"published nor in its results folder): {fourth}."
+        f"published as one of the project nor a complete run of the same user in its results folder): {fourth}. 1 "
+        "other run counts for no verdict here (named by this run as earlier, and not complete: it was stopped or "
+        f"failed to end): {fifth}."
     )
     with opened(tmp_path / "results", str(place / third)) as found:
-        assert sum("counts for no verdict" in one for one in limits.limits(Run(found.results, third))) == 2
+        assert sum("counts for no verdict" in one for one in limits.limits(Run(found.results, third))) == 3
     monkeypatch.setattr(learned.checkout, "found", lambda _: tmp_path / "installed" / learned.FILE)
     assert absent(first, second, third) == gone  # an installed package has priors and no runs
     (place / "withdrawn.toml").write_text(
         f'[[run]]\nid = "{first}"\nreason = "It was noisy."\ndate = 2026-03-04\nby = "B"\n'
     )
     assert absent(first, third) == {"withdrawn": (first,), **gone}
+
+
+@pytest.mark.parametrize(
+    ("file", "now", "then"),
+    [
+        ("seal.json", '"plan"', '"none"'),
+        ("run.json", '"finished_at": "', '"ended_at": "'),
+        ("run.json", '"profile": "quick"', '"profile": "fast"'),
+    ],
+)
+def test_an_earlier_run_that_was_made_to_count_no_more_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, now: str, then: str
+):
+    first, second = (f"cnos-vs-influx-2026030{day}T000000-000{day}" for day in (1, 2))
+    earlier = {
+        "run_id": first,
+        "profile": "quick",
+        "machine": None,
+        "against_itself": False,
+        "finished": True,
+    }
+    write(tmp_path, first, 2.0)
+    write(tmp_path, second, 2.0)
+    path = tmp_path / "runs" / second / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "earlier_runs": [{**earlier, "trials": 6}]}))
+    database.rebuild(tmp_path)
+    assert beside.absent(Run(tmp_path, second)) == {}
+    place = tmp_path / "runs" / first / file
+    text = place.read_text()
+    assert now in text
+    place.write_text(text.replace(now, then))
+    database.rebuild(tmp_path)
+    assert beside.absent(Run(tmp_path, second)) == {"earlier": (first,)}
 
 
 def printed_by_claims(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
