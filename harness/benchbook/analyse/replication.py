@@ -126,10 +126,9 @@ def _of_run(experiment: str, processor: int, run: Run) -> Iterator[tuple[Hashabl
     declared = {one.id: one for one in claims.declared(run)[0]}
     for judged in claims.of_run(run) if declared else ():
         claim = declared[judged.id]
-        # Each case of a claim on several phases is among the pairs above.
-        found = None if claim.phases else kind_of(claim.metric)
         for cell in judged.cells:
-            sides = (cell.sides.cells[-1], cell.sides.cells[0])
+            one = claim.at_case(cell.sides.levels)
+            found, sides = kind_of(one.metric), (cell.sides.cells[-1], cell.sides.cells[0])
             if found is None or cell.unfit or claim.monotonic or sides[0] == sides[1]:
                 continue
             yield from _one(
@@ -138,8 +137,8 @@ def _of_run(experiment: str, processor: int, run: Run) -> Iterator[tuple[Hashabl
                 run,
                 found,
                 sides,
-                claim.pair,
-                claim.validity,
+                one.pair,
+                one.validity,
                 (claim.id, cell.expected),
             )
 

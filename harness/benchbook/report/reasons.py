@@ -124,7 +124,7 @@ def trials_needed(trials: int | None) -> str:
     'about 40 trials of each side would decide it with 80 % chance'
     """
     if trials is None:
-        return "no number of trials would decide it at the measured ratio and spread"
+        return "no number of trials here would decide it at the measured ratio and spread: another processor is needed"
     return f"about {trials} trials of each side would decide it with {100 * ENOUGH:g} % chance"
 
 

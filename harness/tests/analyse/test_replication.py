@@ -27,16 +27,25 @@ def write(tmp_path: Path) -> Write:
     """Return a function that writes a run in which CnosDB is ``ratio`` times as fast."""
     count = itertools.count()
 
-    def written(ratio: float = 2.0, phases: tuple[dict[str, Any], ...] = (LOAD,), **options: Any) -> Run:
+    def written(
+        ratio: float = 2.0,
+        phases: tuple[dict[str, Any], ...] = (LOAD,),
+        claim: dict[str, Any] = BASE,
+        **options: Any,
+    ) -> Run:
         number = next(count)
         chance = random.Random(number)
 
         def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
             faster = ratio if levels["system"] != INFLUX else 1.0
             rate = 1000 * faster * math.exp(chance.gauss(0, 0.01))
-            return {("load", "rows_per_second"): rate, ("load", "server_cpu_seconds"): 1000 / rate}
+            return {
+                (one["name"], name): number
+                for one in phases
+                for name, number in (("rows_per_second", rate), ("server_cpu_seconds", 1000 / rate))
+            }
 
-        declared = measured_run.experiment("cnos-vs-influx", claims=[BASE])
+        declared = measured_run.experiment("cnos-vs-influx", claims=[claim], phases=list(phases))
         factors = options.pop("factors", {"system": [CNOS, INFLUX]})
         planned = {"planned": {"phases": list(phases), "dataset": {}}}
         place = tmp_path / str(number)
@@ -66,6 +75,15 @@ def test_equal_work_is_one_case_for_each_metric_and_one_for_the_claim(write: Wri
     assert (made.processors, made.runs) == (2, 2)
     assert math.exp(made.mean.centre) == pytest.approx(math.sqrt(2.0 * 2.5), rel=0.02)
     assert cases["server_cpu_seconds", None][0].kind == "processor time"
+
+
+def test_a_claim_on_several_phases_is_a_case_for_each(write: Write):
+    phases = (LOAD, {**LOAD, "name": "again"})
+    across = {"phases": ["load", "again"], "across": ["phase"]}
+    claim = {key: value for key, value in BASE.items() if key != "phase"} | across
+    cases = found(write(2.0, phases, claim), write(2.5, phases, claim))["rows_per_second", BASE["id"]]
+    assert sorted((one.phase, len(one.found)) for one in cases) == [("again", 2), ("load", 2)]
+    assert all(one.expected is not None for one in cases)
 
 
 @pytest.mark.parametrize(
