@@ -13,16 +13,11 @@
     nixpkgs,
     nixpkgs-historic,
   }: let
-    forAllSystems = nixpkgs.lib.genAttrs ["x86_64-linux" "aarch64-linux"];
-    benchbook = forAllSystems (system: import ./nix {inherit self nixpkgs nixpkgs-historic system;});
-    output = name: forAllSystems (system: benchbook.${system}.${name});
+    benchbook = import ./nix {inherit self nixpkgs nixpkgs-historic;};
   in {
-    packages = output "packages";
-    apps = output "apps";
-    checks = output "checks";
-    legacyPackages = output "legacyPackages";
-    devShells = output "devShells";
-    formatter = output "formatter";
+    inherit (benchbook) apps checks devShells formatter legacyPackages overlays packages;
+    # `mkProject {inherit self;}` gives the same outputs for a project of your own (docs/your-own-project.md).
+    lib = {inherit (benchbook) mkProject;};
     # `nix flake init -t` makes the project that `benchbook init` makes.
     templates.default = {
       path = ./harness/benchbook/cli/starter;

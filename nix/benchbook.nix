@@ -4,7 +4,7 @@
   lib,
   pkgs,
   python,
-  self,
+  source,
 }: let
   # Compiled once here: a program must not write to the store, which contains the source.
   library = pkgs.runCommand "benchbook-library" {nativeBuildInputs = [python.runtime];} ''
@@ -19,11 +19,11 @@ in rec {
   inherit systems;
 
   # Nix has no revision if inputs are overridden or files changed; the stand-in or rerun may pass it.
-  revision = self.rev or self.dirtyRev or "\${BENCHBOOK_NIX_REVISION:-unknown}";
+  revision = source.rev or source.dirtyRev or "\${BENCHBOOK_NIX_REVISION:-unknown}";
 
   # What the harness reads from its environment, the same for every command of the flake.
   environment = ''
-    export BENCHBOOK_ROOT=${self}
+    export BENCHBOOK_ROOT=${source}
     export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
     export BENCHBOOK_NIX_REVISION="${revision}"
     export PYTHONPATH=${library}

@@ -1,23 +1,13 @@
-# The checks of `nix flake check`.
+# The checks of `nix flake check` for work on Benchbook itself.
 {
-  command,
-  declared,
   experiments,
   lib,
-  pinned,
   pkgs,
   python,
-  self,
+  source,
   test,
-}: let
-  # A check by evaluation: it fails with all sentences, or builds an empty file.
-  none = name: sentences:
-    if sentences == []
-    then pkgs.writeText name "nothing disagrees\n"
-    else throw (lib.concatStringsSep " " sentences);
-in {
-  versions = none "versions" (import ./versions.nix {inherit declared lib pinned python;});
-  python-packages = none "python-packages" python.tooOld;
+}: {
+  python-packages = import ./none.nix {inherit lib pkgs;} "python-packages" python.tooOld;
 
   # A sandbox has neither servers nor a browser; `nix run .#test` runs their tests too.
   python = pkgs.runCommand "test-python" {nativeBuildInputs = [test];} ''
@@ -30,26 +20,19 @@ in {
     inherit pkgs;
     doCheck = true;
   };
-  declarations = pkgs.runCommand "declarations" {nativeBuildInputs = [command];} ''
-    export HOME=$TMPDIR
-    for kind in experiments systems datasets storage; do
-      benchbook list "$kind" --json >/dev/null
-    done
-    touch "$out"
-  '';
   # `./bench lint` checks Python with the locked ruff: another version may format differently.
   formatting =
     pkgs.runCommand "formatting" {
       nativeBuildInputs = [pkgs.go pkgs.shellcheck];
     } ''
-      cd ${self}
+      cd ${source}
       unformatted=$(gofmt -l harness/benchload)
       [ -z "$unformatted" ] || { echo "gofmt: $unformatted" >&2; exit 1; }
       shellcheck bench nix/go-hash nix/vendor-hash harness/tests/nix/with-stand-in .ci/nix
       touch "$out"
     '';
   formatting-nix = pkgs.runCommand "formatting-nix" {nativeBuildInputs = [pkgs.alejandra];} ''
-    alejandra --check ${self}/flake.nix ${self}/nix ${self}/harness/tests/nix
+    alejandra --check ${source}/flake.nix ${source}/nix ${source}/harness/tests/nix ${source}/harness/benchbook/cli/starter
     touch "$out"
   '';
   smoke = pkgs.runCommand "smoke" {nativeBuildInputs = [experiments.quickstart];} ''

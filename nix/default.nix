@@ -1,73 +1,42 @@
-# All outputs of the flake for one machine type, combined from the files in this folder.
+# All outputs of the flake. This repository is a project like any other; to it come the outputs for work on Benchbook.
 {
   self,
   nixpkgs,
   nixpkgs-historic,
-  system,
 }: let
   inherit (nixpkgs) lib;
-  pins = import ./pins.nix {inherit lib nixpkgs nixpkgs-historic system;};
-  pkgs = pins.modern;
-  declared = import ./declared.nix {inherit lib;};
-  pinned = import ./systems.nix {inherit declared lib pins system;};
-  python = import ./python.nix {inherit lib pkgs;};
-  benchload = import ./benchload.nix {inherit pkgs;};
-  benchbook = import ./benchbook.nix {inherit benchload lib pkgs python self;};
-  tools = import ./tools.nix {inherit declared lib pkgs;};
-  # For builds: the command line with Python alone.
-  bare = benchbook.commandWith tools.none;
-  command = benchbook.commandWith tools.all;
-  experiments = import ./experiments.nix {
-    inherit benchbook declared lib nixpkgs nixpkgs-historic pinned pkgs tools;
+  source = self;
+  machines = ["x86_64-linux" "aarch64-linux"];
+  own = {
+    modern = nixpkgs;
+    historic = nixpkgs-historic;
   };
-  dispatcher = import ./dispatcher.nix {
-    inherit declared experiments lib nixpkgs pinned pkgs self;
-  };
-  test = import ./test.nix {inherit benchload pkgs python self tools;};
-  vm = import ./vm.nix {inherit experiments pkgs;};
-  help = import ./help.nix {inherit experiments lib pkgs;};
-  site = import ./site.nix {
-    inherit pkgs;
-    command = benchbook.commandWith tools.rendering;
-  };
-  app = description: package: {
-    type = "app";
-    program = "${package}/bin/${package.name}";
-    meta = {inherit description;};
-  };
-in {
-  packages =
-    pinned.packages
-    // experiments
-    // {
-      inherit benchload site;
-      systems = benchbook.systems "all" pinned.programs;
-      benchbook = command;
-      experiment = dispatcher;
-      default = command;
+
+  # project: its flake. inputs: name of a pin -> nixpkgs, or a function from a machine type to packages.
+  partsOf = project: inputs: system: import ./parts.nix {inherit inputs lib project source system;};
+
+  # Machine type -> output -> value, the other way round.
+  outputs = of: let
+    made = lib.genAttrs machines of;
+  in
+    lib.mapAttrs (output: _: lib.mapAttrs (_: one: one.${output}) made) made.x86_64-linux;
+in
+  outputs (system: let
+    parts = partsOf self own system;
+  in
+    import ./development.nix parts (import ./project.nix parts))
+  // {
+    mkProject = {
+      self,
+      pins ? {},
+    }:
+      outputs (system: import ./project.nix (partsOf self (own // pins) system));
+
+    # Built from the packages of the nixpkgs that they are added to.
+    overlays.default = final: _: let
+      parts = partsOf self (own // {modern = _: final;}) final.stdenv.hostPlatform.system;
+    in {
+      inherit (parts) benchload;
+      benchbook = parts.command;
     };
-  apps =
-    lib.mapAttrs (slug: app declared.experiments.${slug}.question) experiments
-    // {
-      benchbook = app "The command line: list, plan, run, report and more" command;
-      experiment = app "Run an experiment by its name, with only the systems that it needs" dispatcher;
-      test = app "Every test, Python and Go, on a copy of this source" test;
-      default = app "What can be run from this flake" help;
-    };
-  checks = import ./checks.nix {
-    inherit declared experiments lib pinned pkgs python self test;
-    command = bare;
-  };
-  # Where `nix flake check` does not look: tests that need a machine with KVM and much memory, and the path of each system.
-  legacyPackages = {
-    inherit vm;
-    inherit (pinned) programs;
-  };
-  devShells.default = import ./shell.nix {inherit pkgs python tools;};
-  # `nix fmt` passes no path; alejandra alone would read its standard input. .bench has copies of the stand-in.
-  formatter = pkgs.writeShellApplication {
-    name = "format";
-    runtimeInputs = [pkgs.alejandra];
-    text = ''alejandra --exclude ./.bench -- "''${@:-.}"'';
-  };
-}
+  }

@@ -1,22 +1,24 @@
-# `nix run .#experiment -- X …`: app X of this source, with the nixpkgs of this evaluation.
+# `nix run .#experiment -- X …`: experiment X of this project, with the nixpkgs of this evaluation.
 {
   declared,
   experiments,
+  inputs,
   lib,
-  nixpkgs,
   pinned,
   pkgs,
-  self,
+  project,
+  source,
 }: let
   locked = (builtins.fromJSON (builtins.readFile ../flake.lock)).nodes;
-  # A nixpkgs that differs from the lock was overridden on the command line; pass the override to app X. Looking at
-  # nixpkgs-historic would fetch it, so its override is passed by the user, in BENCHBOOK_NIX_FLAGS.
+  # A nixpkgs that differs from the lock was overridden on the command line; pass the override on. Looking at
+  # nixpkgs-historic would fetch it, so its override is passed by the user, in BENCHBOOK_NIX_FLAGS. So are the overrides
+  # of another project, whose flake names its inputs as it likes.
   override =
-    lib.optionalString (nixpkgs.narHash != locked.nixpkgs.locked.narHash)
-    "--override-input nixpkgs path:${nixpkgs}";
+    lib.optionalString (project.outPath == source.outPath && inputs.modern.narHash != locked.nixpkgs.locked.narHash)
+    "--override-input nixpkgs path:${inputs.modern}";
   flake =
-    "path:${self}"
-    + lib.optionalString (self ? rev) "?rev=${self.rev}&lastModified=${toString self.lastModified}";
+    "path:${project}"
+    + lib.optionalString (project ? rev) "?rev=${project.rev}&lastModified=${toString project.lastModified}";
   names = builtins.attrNames experiments;
   origins = import ./origins.nix {inherit declared lib pinned pkgs;};
   origin = slug: experiment: ''
@@ -50,6 +52,6 @@ in
       ${lib.concatStringsSep "" (lib.mapAttrsToList origin declared.experiments)}
       esac
       read -ra flags <<<"''${BENCHBOOK_NIX_FLAGS:-}"
-      exec nix --extra-experimental-features "nix-command flakes" run ${override} "''${flags[@]}" "${flake}#$slug" -- "$@"
+      exec nix --extra-experimental-features "nix-command flakes" run --no-write-lock-file ${override} "''${flags[@]}" "${flake}#experiments.$slug" -- "$@"
     '';
   }

@@ -2,21 +2,22 @@
 {
   benchbook,
   declared,
+  inputs,
   lib,
-  nixpkgs,
-  nixpkgs-historic,
   pinned,
   pkgs,
   tools,
 }: let
-  inputs = {
-    modern = nixpkgs;
-    historic = nixpkgs-historic;
-  };
+  # A pin that is a function has neither; flake.lock of the project's revision has its inputs.
   stated = pin: {
-    inherit (inputs.${pin}) narHash;
+    narHash = inputs.${pin}.narHash or null;
     revision = inputs.${pin}.rev or null;
   };
+  # `nix run` finds the project's own experiments by their names.
+  attribute = slug:
+    if declared.own.experiments ? ${slug}
+    then slug
+    else "experiments.${slug}";
   program = slug: experiment: let
     names = declared.systemsOf experiment;
     programs = lib.filterAttrs (name: _: builtins.elem name names) pinned.programs;
@@ -29,7 +30,7 @@
       text = ''
         export BENCHBOOK_NIX_SYSTEMS="''${BENCHBOOK_NIX_SYSTEMS:-${benchbook.systems slug programs}}"
         export BENCHBOOK_NIX_INPUTS=${pkgs.writeText "${slug}-inputs.json" (builtins.toJSON pins)}
-        export BENCHBOOK_COMMAND="nix run .#${slug} --"
+        export BENCHBOOK_COMMAND="nix run .#${attribute slug} --"
         case ''${1:-} in
         "" | -*) exec ${command}/bin/benchbook run ${slug} "$@" ;;
         *) exec ${command}/bin/benchbook "$@" ;;

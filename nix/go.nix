@@ -1,11 +1,12 @@
 # A system from its Go module, at the version in its TOML; nix/go-hash writes the hashes of go-systems.toml.
 {
+  goHashes,
   lib,
   pkgs,
 }: name: one: let
   inherit (one) version;
   inherit (one.source.go) package ldflags program;
-  locked = (builtins.fromTOML (builtins.readFile ./go-systems.toml)).${name} or {version = "nothing";};
+  locked = goHashes.${name};
   files =
     pkgs.runCommand "${name}-module" {
       nativeBuildInputs = [pkgs.go pkgs.cacert];

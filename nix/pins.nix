@@ -1,8 +1,8 @@
-# The two pinned nixpkgs as package sets. A pin is fetched only when one of its packages is used.
+# The pinned nixpkgs as package sets, by the names that systems/*.toml use. A pin is fetched only when one of its packages
+# is used.
 {
+  inputs,
   lib,
-  nixpkgs,
-  nixpkgs-historic,
   system,
 }: let
   # Systems that are unfree in nixpkgs, by name, and those that it marks insecure, by name and version. None is now.
@@ -17,7 +17,11 @@
         permittedInsecurePackages = insecure;
       };
     };
-in {
-  modern = packages nixpkgs;
-  historic = packages nixpkgs-historic;
-}
+in
+  lib.mapAttrs (
+    _: input:
+      if builtins.isFunction input
+      then input system
+      else packages input
+  )
+  inputs

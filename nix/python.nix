@@ -1,5 +1,6 @@
 # Python with the packages in harness/pyproject.toml; their names in nixpkgs are those of PyPI.
 {
+  declared,
   lib,
   pkgs,
 }: let
@@ -14,23 +15,32 @@
 
   own = packages: {hdrhistogram = import ./hdrhistogram.nix {inherit packages pkgs;};};
   all = packages: packages // own packages;
-  environment = requirements:
-    pkgs.python3.withPackages (packages: map (one: (all packages).${name one}) requirements);
-
   available = all pkgs.python3.pkgs;
   tooOld = requirement: let
     lowest = bound requirement;
   in
     lowest != null && builtins.compareVersions available.${name requirement}.version (builtins.head lowest) < 0;
+  # A sentence for each package that is older than pyproject.toml requires.
+  disagreements = requirements:
+    map (one: "harness/pyproject.toml wants ${one}, but nixpkgs has ${available.${name one}.version}.")
+    (builtins.filter tooOld requirements);
+
+  # Bindings of the project's systems, as far as nixpkgs has them; the harness reports those that it lacks.
+  bindings =
+    builtins.filter (package: available ? ${package})
+    (lib.mapAttrsToList (_: one: one.source.python.package) declared.embedded);
+  environment = requirements:
+    if disagreements requirements == []
+    then
+      pkgs.python3.withPackages (packages:
+        map (one: (all packages).${one}) (lib.unique (map name requirements ++ bindings)))
+    else throw (lib.concatStringsSep " " (disagreements requirements));
 in {
   runtime = environment dependencies;
   testing = environment (dependencies ++ development);
 
   # The version of a package, for systems that run inside Python.
-  version = package: available.${package}.version;
+  version = package: available.${package}.version or null;
 
-  # A sentence for each package that is older than pyproject.toml requires.
-  tooOld =
-    map (one: "harness/pyproject.toml wants ${one}, but nixpkgs has ${available.${name one}.version}.")
-    (builtins.filter tooOld (dependencies ++ development));
+  tooOld = disagreements (dependencies ++ development);
 }

@@ -2,8 +2,9 @@
 {
   command,
   pkgs,
+  project,
 }: let
-  data = ../reports/data;
+  data = "${project}/reports/data";
   files =
     if builtins.pathExists data
     then builtins.attrNames (builtins.readDir data)
@@ -16,7 +17,7 @@ in
       exit 1
     ''
     else ''
-      export HOME=$TMPDIR
+      export HOME=$TMPDIR BENCHBOOK_PROJECT=${project}
       benchbook site --output "$out"
     ''
   )

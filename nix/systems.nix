@@ -9,8 +9,16 @@
   agree = import ./agree.nix {inherit lib;};
   withPackage = lib.filterAttrs (_: one: one.source ? nix) declared.systems;
 
+  pinOf = name: let
+    inherit (declared.systems.${name}.source.nix) pin;
+  in
+    if pins ? ${pin}
+    then pin
+    else throw "systems/${name}.toml names the pin ${pin}, which this flake does not have. It has ${lib.concatStringsSep ", " (builtins.attrNames pins)}. To add one, give it to mkProject as pins.${pin} in flake.nix (docs/your-own-project.md).";
+
   package = name: one: let
-    inherit (one.source.nix) attribute pin;
+    inherit (one.source.nix) attribute;
+    pin = pinOf name;
   in
     pins.${pin}.${attribute}
     or (throw "systems/${name}.toml names ${attribute} of the ${pin} nixpkgs, which has no such attribute: correct it there (docs/pinning.md).");
@@ -29,16 +37,19 @@
     withPackage;
 
   pkgs = pins.modern;
+  goHashes = builtins.fromTOML (builtins.readFile ./go-systems.toml);
   others = lib.filterAttrs (_: one: !(one.source ? nix)) declared.systems;
-  fromGo = lib.filterAttrs (_: one: one.source ? go) others;
+  fromGo = lib.filterAttrs (name: one: one.source ? go && goHashes ? ${name}) others;
   fromMaven = lib.filterAttrs (_: one: one.source ? maven) others;
   fromWheels = lib.filterAttrs (_: one: one.source ? python.wheels) others;
   ofMaven = lib.mapAttrs (import ./maven.nix {inherit lib pkgs;}) fromMaven;
-  ofGo = lib.mapAttrs (import ./go.nix {inherit lib pkgs;}) fromGo;
+  ofGo = lib.mapAttrs (import ./go.nix {inherit goHashes lib pkgs;}) fromGo;
   ofWheels = lib.mapAttrs (import ./wheels.nix {inherit lib pkgs system;}) fromWheels;
 in {
-  # A sentence for every system whose package and TOML differ.
-  disagreements = builtins.filter (words: words != null) (builtins.attrValues disagreements);
+  # A sentence for every system of the project whose package and TOML differ.
+  disagreements =
+    builtins.filter (words: words != null)
+    (builtins.attrValues (builtins.intersectAttrs declared.own.systems disagreements));
 
   # name -> package; a package that differs from its TOML is an error.
   packages = ofPins // ofGo // ofMaven // ofWheels;
@@ -52,6 +63,5 @@ in {
 
   # The pins that some systems come from.
   pinsOf = names:
-    lib.unique (map (name: declared.systems.${name}.source.nix.pin)
-      (builtins.filter (name: withPackage ? ${name}) names));
+    lib.unique (map pinOf (builtins.filter (name: withPackage ? ${name}) names));
 }

@@ -3,7 +3,7 @@
   benchload,
   pkgs,
   python,
-  self,
+  source,
   tools,
 }:
 pkgs.writeShellApplication {
@@ -12,7 +12,7 @@ pkgs.writeShellApplication {
   text = ''
     scratch=$(mktemp -d)
     trap 'chmod -R u+w "$scratch" && rm -rf "$scratch"' EXIT
-    cp -r ${self}/. "$scratch/benchbook"
+    cp -r ${source}/. "$scratch/benchbook"
     chmod -R u+w "$scratch/benchbook"
     cp -r ${benchload.goModules} "$scratch/benchbook/harness/benchload/vendor"
     export BENCHBOOK_ROOT=$scratch/benchbook

@@ -47,7 +47,7 @@
     first = lib.unique (always
       ++ builtins.concatMap (name: ofSystem declared.systems.${name}) (declared.systemsOf experiment)
       ++ builtins.concatMap (driver: byStorage.${driver} or []) drivers
-      ++ builtins.concatMap (phase: byWorkload.${phase.workload} or []) experiment.phases
+      ++ builtins.concatMap (phase: byWorkload.${phase.workload} or []) (experiment.phases or [])
       ++ (
         if experiment.hasClient
         then [pkgs.go]

@@ -73,8 +73,8 @@ class MavenSource(Model):
 class NixSource(Model):
     """A package of one of the flake's pinned nixpkgs."""
 
-    pin: Literal["modern", "historic"]
-    """Which of the two nixpkgs pinned in flake.lock."""
+    pin: Name
+    """Which nixpkgs that flake.lock pins: ``modern``, ``historic``, or a pin that the flake of the project names."""
     attribute: Text
     """Attribute of the package in nixpkgs."""
     program: Text

@@ -55,6 +55,15 @@ def test_a_system_that_this_app_does_not_bring_names_its_other_source(asked):
     assert said[0].startswith("stored is not among the systems of this app; instead: use SQLite 3.")
 
 
+def test_a_pin_of_a_project_has_the_name_that_its_flake_gives(tmp_path):
+    nix = {"pin": "mine", "attribute": "stored", "program": "stored"}
+    system = declared(nix=nix, python=None)
+    (tmp_path / "package" / "bin").mkdir(parents=True)
+    (tmp_path / "package" / "bin" / "stored").touch(mode=0o755)
+    found = find(system, from_files(tmp_path, system, tmp_path / "package"))
+    assert (found.source, found.path) == ("nix", tmp_path / "package" / "bin" / "stored")
+
+
 MAVEN = {"artifacts": ["org.example:server:1"], "sha256": {"org.example:server:1:jar": "0" * 64}}
 GO = {"package": "example.org/server", "program": "server"}
 WHEELS = {"package": "stored", "python": "3.11", "wheels": {"stored-3-cp311-cp311-any.whl": "0" * 64}}

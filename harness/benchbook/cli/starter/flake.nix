@@ -1,11 +1,15 @@
 {
   description = "A project of Benchbook";
 
-  # The repository of Benchbook that this project uses.
+  # The repository of Benchbook that this project uses; flake.lock pins its revision.
   inputs.benchbook.url = "github:OWNER/benchbook";
 
-  # `nix run . -- run first` runs the pinned Benchbook here.
-  outputs = {benchbook, ...}: {
-    apps = builtins.mapAttrs (_: apps: {default = apps.benchbook;}) benchbook.apps;
-  };
+  # `nix run .#experiment -- first` runs an experiment of this folder with the systems that it names.
+  outputs = {
+    self,
+    benchbook,
+  }:
+    benchbook.lib.mkProject {
+      inherit self;
+    };
 }

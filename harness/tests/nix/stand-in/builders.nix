@@ -69,16 +69,14 @@ in {
         ${host.bash} -n "$out/bin/$name"
         if command -v shellcheck >/dev/null; then shellcheck "$out/bin/$name"; fi
       '';
-    };
+    }
+    // {meta.mainProgram = name;};
 
-  # `nix develop` wants a builder that is called bash; PATH is all that this shell sets.
-  mkShell = {
-    packages,
-    QUARTO_PYTHON,
-  }:
-    build "nix-shell" {
-      inherit QUARTO_PYTHON;
-      nativeBuildInputs = packages;
-      script = ''echo "This is a shell to enter with nix develop." >"$out"'';
-    };
+  # `nix develop` wants a builder that is called bash. Besides PATH, this shell sets the other arguments.
+  mkShell = {packages, ...} @ arguments:
+    build "nix-shell" (builtins.removeAttrs arguments ["packages"]
+      // {
+        nativeBuildInputs = packages;
+        script = ''echo "This is a shell to enter with nix develop." >"$out"'';
+      });
 }

@@ -3,6 +3,7 @@
 {
   system,
   config ? {},
+  overlays ? [],
 }: let
   host = builtins.fromJSON (builtins.readFile ./host.json);
   surface = builtins.fromTOML (builtins.readFile ./surface.toml);
@@ -20,7 +21,10 @@
         inherit (builders) mkShell runCommand writeShellApplication writeText;
         inherit (go) buildGoModule;
         inherit (import ./fetch.nix {inherit builders host;}) fetchPypi fetchurl;
-        stdenv.cc.cc = package "gcc" [];
+        stdenv = {
+          cc.cc = package "gcc" [];
+          hostPlatform = {inherit system;};
+        };
         python3 = python;
         python311 = python.withPackages (_: []);
         go = go.toolchain;
@@ -56,6 +60,8 @@
       builtins.mapAttrs
       (name: _: made.${section}.${name} or (package name []))
       surface.${section};
+  final = builtins.foldl' (previous: overlay: previous // overlay final previous) (checked host.pin) overlays;
 in
-  assert builtins.removeAttrs config ["allowUnfreePredicate" "permittedInsecurePackages"] == {};
-    checked host.pin
+  if builtins.removeAttrs config ["allowUnfreePredicate" "permittedInsecurePackages"] == {}
+  then final
+  else throw "the stand-in takes only allowUnfreePredicate and permittedInsecurePackages of config."
