@@ -112,14 +112,14 @@ def rerun(
     typed = shlex.join([does, *asked])
     dirty = bool(provenance.get("git_dirty"))
     if provenance is not run["provenance"]:
-        return _of_project(provenance, revision, typed, dirty)
+        return _of_project(run, provenance, revision, [does, *asked], dirty)
     if is_apart():
         raise RequestError(
             f"{run['run_id']} is a run of Benchbook itself, and the declarations of the project {root()} would take"
             " part in its repetition.",
             "Change to a folder outside of the project, and give the command there.",
         )
-    nix = os.environ.get(NIX_VARIABLE) or shutil.which("nix")
+    nix = _nix_here()
     if nix and flake:
         in_a_clone = f"git checkout --detach {revision} && ./bench {typed}"
         return Rerun([*_nix(nix), *_at(flake, revision, does), *asked], True, revision, dirty, in_a_clone)
@@ -141,8 +141,14 @@ def of_declarations(provenance: dict[str, Any]) -> dict[str, Any]:
     return project if isinstance(project, dict) else provenance
 
 
-def _of_project(project: dict[str, Any], revision: str, typed: str, dirty: bool) -> Rerun:
-    """Return the command that repeats a run of a project at its revision, with the Benchbook that is here."""
+def _of_project(
+    run: dict[str, Any], project: dict[str, Any], revision: str, words: list[str], dirty: bool
+) -> Rerun:
+    """Return the command that repeats a run of a project at its revision.
+
+    If the project's flake made the run, and Nix is here, it is the flake of that revision, with the Benchbook and the
+    systems that its lock pins; else the Benchbook that is here.
+    """
     name, prefix = project.get("name"), project.get("git_prefix") or ""
     if not is_name(name):
         raise RequestError(
@@ -156,10 +162,15 @@ def _of_project(project: dict[str, Any], revision: str, typed: str, dirty: bool)
             "Use the unchanged run.json from the folder of the run, and trust no other.",
         )
     folder = f"{name}-{revision[:12]}"
-    by_hand = (
-        f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && "
-        f"{PROJECT_VARIABLE}={shlex.quote(str(checkout.parent / folder / prefix))} {command(typed)}"
-    )
+    place = shlex.quote(str(checkout.parent / folder / prefix))
+    nix = _nix_here()
+    if nix and run["provenance"].get("nix") and _has(checkout, f"{revision}:{prefix}flake.nix"):
+        does, *asked = words
+        app, *rest = _app(does)
+        start = f"cd {place} && {shlex.join([*_nix(nix), f'.#{app}', *rest, *asked])}"
+    else:
+        start = f"{PROJECT_VARIABLE}={place} {command(shlex.join(words))}"
+    by_hand = f"git -C {shlex.quote(str(checkout))} worktree add --detach ../{folder} {revision} && {start}"
     return Rerun(["sh", "-c", by_hand], False, revision, dirty, by_hand)
 
 
@@ -230,14 +241,23 @@ def arguments(run: dict[str, Any], given: list[str] | None) -> list[str]:
     return kept
 
 
+def _nix_here() -> str | None:
+    return os.environ.get(NIX_VARIABLE) or shutil.which("nix")
+
+
 def _nix(program: str) -> list[str]:
     flakes = ["--extra-experimental-features", "nix-command flakes"]
     return [program, "run"] if os.environ.get(NIX_VARIABLE) else [program, "run", *flakes]
 
 
+def _app(does: str) -> list[str]:
+    """Return the app and its first arguments: the app ``experiment`` for ``run``, else the app for any command."""
+    return ["experiment", "--"] if does == "run" else ["benchbook", "--", does]
+
+
 def _at(flake: str, revision: str, does: str) -> list[str]:
-    """Return the arguments of ``nix run``: the app ``experiment`` for ``run``, else the app for any command."""
-    app = ["experiment", "--"] if does == "run" else ["benchbook", "--", does]
+    """Return the arguments of ``nix run`` for a flake at a revision."""
+    app = _app(does)
     if flake.startswith(("github:", "gitlab:", "sourcehut:")):
         return [f"{flake.rstrip('/')}/{revision}#{app[0]}", *app[1:]]
     joint = "&" if "?" in flake else "?"

@@ -452,12 +452,17 @@ def test_control_characters_are_not_printed(clean: Path, capsys: pytest.CaptureF
     assert "\x1b" not in told.err + told.out
 
 
-def of_project(results: Path, name: str = "mine") -> None:
+def of_project(results: Path, name: str = "mine", **made_with: object) -> None:
     facts = {"name": name, "git_revision": REVISION, "git_dirty": False, "git_detail": ""}
     resealed(
         changed(
             results,
-            provenance={"project": facts, "source_digest": "x", "plugins": {"systems/a.py": "sha256:0"}},
+            provenance={
+                "project": facts,
+                "source_digest": "x",
+                "plugins": {"systems/a.py": "sha256:0"},
+                **made_with,
+            },
         )
     )
 
@@ -477,6 +482,20 @@ def test_a_run_of_a_project_is_repeated_at_the_revision_of_the_project(
     assert "bench: another Benchbook made this run" in told.err
     assert "bench: these plug-ins have changed since this run: systems/a.py\n" in told.err
     assert "it repeats a run of a project, so the command was not executed" in told.err
+
+
+def test_a_run_of_a_projects_flake_is_repeated_with_the_flake_of_its_revision(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_project(results, nix={"revision": "b" * 40})
+    monkeypatch.setattr("benchbook.record.rerun._checkout", lambda _: tmp_path / "mine")
+    monkeypatch.setattr("benchbook.record.rerun._has", lambda _, thing: thing == f"{REVISION}:flake.nix")
+    assert rerun(results, "--print") == 0
+    told = capsys.readouterr()
+    assert told.out.startswith(
+        f"git -C {tmp_path}/mine worktree add --detach ../mine-{REVISION[:12]} {REVISION} && "
+        f"cd {tmp_path}/mine-{REVISION[:12]} && no-such-nix run '.#experiment' -- quickstart --order-seed 7 "
+    )
 
 
 def test_the_name_of_a_project_is_no_part_of_a_command_unless_it_is_a_name(
