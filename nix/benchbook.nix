@@ -3,6 +3,7 @@
   benchload,
   lib,
   pkgs,
+  project,
   python,
   source,
 }: let
@@ -26,6 +27,10 @@ in rec {
     export BENCHBOOK_ROOT=${source}
     export BENCHBOOK_BENCHLOAD=${benchload}/bin/benchload
     export BENCHBOOK_NIX_REVISION="${revision}"
+    ${lib.optionalString (project.outPath != source.outPath) ''
+      export BENCHBOOK_NIX_PROJECT=${project}
+      export BENCHBOOK_NIX_PROJECT_REVISION=${project.rev or project.dirtyRev or "unknown"}
+    ''}
     export PYTHONPATH=${library}
     export QUARTO_PYTHON=${python.runtime}/bin/python3
     export PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1

@@ -16,7 +16,7 @@
   pinned = import ./systems.nix {inherit declared lib pins system;};
   python = import ./python.nix {inherit declared lib pkgs;};
   benchload = import ./benchload.nix {inherit pkgs;};
-  benchbook = import ./benchbook.nix {inherit benchload lib pkgs python source;};
+  benchbook = import ./benchbook.nix {inherit benchload lib pkgs project python source;};
   tools = import ./tools.nix {inherit declared lib pkgs;};
   # For builds: the command line with Python alone.
   bare = benchbook.commandWith tools.none;

@@ -10,6 +10,7 @@ import typer
 
 from benchbook.cli import options
 from benchbook.cli.options import require_project
+from benchbook.declare.checkout import is_apart
 from benchbook.errors import RequestError
 from benchbook.errors import command as typed
 
@@ -112,7 +113,8 @@ def _require_checkout(root: Path, *, private: bool, output: Path | None) -> None
         )
     require_project("--publish", "reports/data")
     if root.is_relative_to("/nix/store"):
+        start = typed("export") if is_apart() else "./bench export"
         raise RequestError(
-            f"--publish writes into reports/data, but this Benchbook is in the Nix store ({root}), which is read-only.",
-            f"Run it in a checkout: ./bench export --publish, or nix develop and then {typed('export --publish')}.",
+            f"--publish writes into reports/data, but {root} is in the Nix store, which is read-only.",
+            f"Run it in a clone of the repository, with the folder of the results: {start} --publish --results FOLDER",
         )

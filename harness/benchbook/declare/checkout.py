@@ -17,6 +17,8 @@ REQUIRES = r"^>= *[0-9]{1,4}(\.[0-9]{1,4}){0,2}$"
 """Form of the version that a project requires."""
 PROJECT_VARIABLE = "BENCHBOOK_PROJECT"
 """Names the folder of the project, in place of the working directory."""
+FLAKE_VARIABLE = "BENCHBOOK_NIX_PROJECT"
+"""Names the project whose flake started Benchbook: a copy in the Nix store, which nothing is written to."""
 ROOT_VARIABLE = "BENCHBOOK_ROOT"
 _INSTALLED = Path(__file__).resolve().parents[1] / "catalogue"
 NAME = "benchbook"
@@ -43,12 +45,19 @@ def root() -> Path:
     """Return the folder of the project: its declarations, pages, published runs and results.
 
     ``BENCHBOOK_PROJECT`` names it. Without it, it is the nearest folder with ``benchbook.toml`` at or above the working
-    directory, or else that of ``built_in``.
+    directory, or else the copy of the flake, or else that of ``built_in``.
     """
     if given := os.environ.get(PROJECT_VARIABLE):
         return _known(Path(given))
     found = next(around(), None)
-    return built_in() if found is None or _is_copy(found) else _known(found)
+    if found is None or _is_copy(found):
+        return Path(os.environ.get(FLAKE_VARIABLE) or built_in())
+    return _known(found)
+
+
+def is_of_flake() -> bool:
+    """Return whether the project is the copy that the flake has of it."""
+    return str(root()) == os.environ.get(FLAKE_VARIABLE)
 
 
 def is_apart() -> bool:
@@ -63,7 +72,7 @@ def layers(project: Path | None = None) -> tuple[Path, ...]:
 
 def results() -> Path:
     """Return the folder of results by default: that of the project, or of the working directory outside of one."""
-    return (root() if is_apart() else Path()) / "results"
+    return (root() if is_apart() and not is_of_flake() else Path()) / "results"
 
 
 def found(file: Path) -> Path | None:

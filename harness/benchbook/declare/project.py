@@ -22,6 +22,9 @@ KINDS = {
 }
 """Kind of declaration → where the folder of a layer has it."""
 
+FLAKE_REVISION_VARIABLE = "BENCHBOOK_NIX_PROJECT_REVISION"
+"""Set by the flake of a project to its revision, with ``-dirty`` if there are changes."""
+
 
 def enter() -> list[str]:
     """Check the project of the working directory, and pass it on to the programs that this process starts.
@@ -33,7 +36,7 @@ def enter() -> list[str]:
     if not checkout.is_apart():
         return []
     folder = checkout.root()
-    if not os.environ.get(checkout.PROJECT_VARIABLE):
+    if not os.environ.get(checkout.PROJECT_VARIABLE) and not checkout.is_of_flake():
         _require_own(folder)
     stated = read(folder)
     _require_version(folder, str(stated.get("requires", "")))
@@ -56,11 +59,14 @@ def read(folder: Path) -> dict[str, Any]:
 
 def identity() -> dict[str, Any] | None:
     """Return the name and the revision of the project, for a run; None for Benchbook itself."""
-    from benchbook.host.provenance import of_git
+    from benchbook.host.provenance import of_flake, of_git
 
     if not checkout.is_apart():
         return None
-    known = of_git(checkout.root(), checkout.FILE)
+    if checkout.is_of_flake():
+        known = of_flake(os.environ.get(FLAKE_REVISION_VARIABLE, ""))
+    else:
+        known = of_git(checkout.root(), checkout.FILE)
     return {
         "name": read(checkout.root())["name"],
         "git_revision": known.revision,

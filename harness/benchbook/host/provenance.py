@@ -52,7 +52,7 @@ class Revision:
 def revision(root: Path) -> Revision:
     """Return the revision of the checkout at ``root``; never raise."""
     flake = os.environ.get(FLAKE_VARIABLE)
-    return _of_flake(flake) if flake else of_git(root)
+    return of_flake(flake) if flake else of_git(root)
 
 
 def of_git(root: Path, marker: str = "") -> Revision:
@@ -79,8 +79,9 @@ def of_git(root: Path, marker: str = "") -> Revision:
     return Revision(head, any(_counts(line, prefix) for line in changes), prefix=prefix)
 
 
-def _of_flake(flake: str) -> Revision:
-    if flake == UNKNOWN_TO_FLAKE:
+def of_flake(flake: str) -> Revision:
+    """Return the revision that a flake reports."""
+    if flake in ("", UNKNOWN_TO_FLAKE):
         detail = "the flake has none: a copy, a checkout with changes, or one whose inputs were overridden"
         return Revision(None, None, detail)
     return Revision(flake.removesuffix("-dirty"), flake.endswith("-dirty"), "reported by the flake")

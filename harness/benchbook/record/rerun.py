@@ -22,7 +22,9 @@ from benchbook.record.argv import parts, without
 NIX_VARIABLE = "BENCHBOOK_NIX"
 """Names a program to use in place of ``nix``; the stand-in for nixpkgs sets it to itself."""
 
-STALE_VARIABLES = ("BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_COMMAND", "PYTHONPATH")
+STALE_VARIABLES = (
+    "BENCHBOOK_NIX_SYSTEMS", "BENCHBOOK_NIX_INPUTS", "BENCHBOOK_NIX_PROJECT", "BENCHBOOK_COMMAND", "PYTHONPATH",
+)  # fmt: skip
 """Variables from this revision's front end that another revision must not inherit."""
 
 

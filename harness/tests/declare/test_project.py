@@ -82,6 +82,27 @@ def test_without_the_file_the_checkout_counts(mine: Path) -> None:
     assert not checkout.is_apart()
 
 
+def test_outside_of_a_project_that_of_the_flake_counts(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = mine.with_name("stored")
+    shutil.copytree(mine, stored)
+    monkeypatch.setenv(checkout.FLAKE_VARIABLE, str(stored))
+    monkeypatch.setenv(project.FLAKE_REVISION_VARIABLE, "abc-dirty")
+    assert checkout.root() == mine
+    (mine / checkout.FILE).unlink()
+    monkeypatch.setattr(os, "geteuid", lambda: stored.stat().st_uid + 1)
+    assert project.enter() == ["this project hides the built-in system sqlite with its own"]
+    assert checkout.layers() == (stored, ROOT)
+    assert checkout.results() == Path("results")
+    stated = project.identity()
+    assert stated is not None
+    assert (stated["name"], stated["git_revision"], stated["git_dirty"]) == ("mine", "abc", True)
+    monkeypatch.delenv(project.FLAKE_REVISION_VARIABLE)
+    assert project.identity() == {
+        **stated, "git_revision": None, "git_dirty": None,
+        "git_detail": "the flake has none: a copy, a checkout with changes, or one whose inputs were overridden",
+    }  # fmt: skip
+
+
 def test_a_working_directory_that_was_removed_is_in_no_project(mine: Path) -> None:
     (mine / "deep" / "er").rmdir()
     assert checkout.root() == ROOT

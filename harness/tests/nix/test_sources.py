@@ -1,11 +1,13 @@
 """Messages about systems that the flake does not include, and the stored inputs of the flake."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from benchbook.cli import export
 from benchbook.declare.system import System
-from benchbook.errors import Unavailable
+from benchbook.errors import RequestError, Unavailable
 from benchbook.host.provenance import provenance, revision, sha256_of
 from benchbook.provision import environment, maven, nix
 from benchbook.provision.find import find
@@ -145,3 +147,13 @@ def test_the_pinned_nixpkgs_stand_with_the_run(tmp_path, monkeypatch):
     known = revision(tmp_path)
     assert (known.revision, known.dirty) == (None, None)
     assert known.detail.startswith("the flake has none")
+
+
+@pytest.mark.parametrize(("apart", "start"), [(True, "bench export"), (False, "./bench export")])
+def test_a_run_is_not_published_into_the_store(monkeypatch, apart, start):
+    monkeypatch.delenv("BENCHBOOK_COMMAND", raising=False)
+    monkeypatch.setattr(export, "is_apart", lambda: apart)
+    monkeypatch.setattr(export, "require_project", lambda *_: None)
+    with pytest.raises(RequestError, match="but /nix/store/x-source is in the Nix store") as raised:
+        export._require_checkout(Path("/nix/store/x-source"), private=False, output=None)
+    assert raised.value.hint.endswith(f": {start} --publish --results FOLDER")
