@@ -1,4 +1,4 @@
-"""Datasets from a file: Parquet, CSV or NDJSON, on this machine or fetched once, known by its SHA-256."""
+"""Datasets from a file, such as Parquet or CSV: on this machine or fetched once, known by its SHA-256."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from benchbook.declare import line_protocol
+from benchbook.declare.line_protocol import Precision
 from benchbook.declare.sql_text import literal
 from benchbook.declare.toml import Model, Text
 from benchbook.errors import RequestError
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in lower-case hexadecimal digits."""
-Format = Literal["parquet", "csv", "ndjson", "other"]
+Format = Literal["parquet", "csv", "ndjson", "line-protocol", "other"]
 Kind = Literal["integer", "float", "text", "boolean", "date", "timestamp"]
 """Type of a column that every system can hold."""
 Columns = dict[str, Kind]
 
 ENDINGS: dict[str, Format] = {
     ".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson",
+    ".lp": "line-protocol", ".lp.gz": "line-protocol",
 }  # fmt: skip
 """End of a file's name → its format."""
 TABLE = re.compile(r"[a-z_][a-z0-9_]*")
@@ -41,8 +44,12 @@ class FileSource(Model):
     sha256: Digest | None = None
     """SHA-256 of the file. Default: that of the file when a run is planned."""
     format: Format | None = None
-    """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv`` or ``.ndjson``. ``other`` has
-    no rows, and is for commands (workload ``program``)."""
+    """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv``, ``.ndjson`` or ``.lp``.
+    ``other`` has no rows, and is for commands (workload ``program``)."""
+    measurement: Text | None = None
+    """Measurement of a file in line protocol. Default: its only one."""
+    precision: Precision | None = None
+    """Unit of the times in line protocol: ``ns``, ``us``, ``ms`` or ``s``. Default: ``ns``."""
     table: Annotated[str, Field(pattern=f"^{TABLE.pattern}$", max_length=60)] | None = None
     """Name of the table in questions. Default: the name of the dataset, with underscores."""
 
@@ -63,9 +70,11 @@ class FileSource(Model):
             raise ValueError(f'"{self.file}" is fetched, so it needs sha256; `sha256sum FILE` prints it')
         if self.format is None and self.stated is None:
             raise ValueError(
-                f'the name of "{self.file}" does not show its format; add format = "parquet", "csv", "ndjson" or '
-                '"other"'
+                f'the name of "{self.file}" does not show its format; add format = "parquet", "csv", "ndjson", '
+                '"line-protocol" or "other"'
             )
+        if (self.measurement or self.precision) and self.stated != "line-protocol":
+            raise ValueError("measurement and precision are for line protocol alone; remove them")
         return self
 
     @property
@@ -78,6 +87,11 @@ class FileSource(Model):
         """The format, declared or by the end of the name."""
         ending = next((end for end in ENDINGS if self.file.lower().partition("?")[0].endswith(end)), None)
         return self.format or (ENDINGS[ending] if ending else None)
+
+    @property
+    def typed(self) -> bool:
+        """True if the file states the types of its columns, and is read as Parquet."""
+        return self.stated in ("parquet", "line-protocol")
 
     def place(self, folder: Path) -> Path:
         """Return where the file is, if ``folder`` holds the declaration; a fetched one is in the cache."""
@@ -173,9 +187,12 @@ def _kind(sql_type: str) -> Kind | None:
 
 def relation(source: FileSource, declared: Columns, folder: Path) -> str:
     """Return DuckDB's call that reads the file."""
+    place = source.place(folder)
+    if source.stated == "line-protocol":
+        place = line_protocol.parquet(place, source.measurement, source.precision or "ns")
     # DuckDB reads brackets, stars and question marks in a path as a pattern.
-    path = literal(re.sub(r"[\[*?]", r"[\g<0>]", str(source.place(folder))))
-    if source.stated == "parquet":
+    path = literal(re.sub(r"[\[*?]", r"[\g<0>]", str(place)))
+    if source.typed:
         return f"read_parquet({path})"
     if source.stated == "ndjson":
         return f"read_json({path}, format = 'newline_delimited', sample_size = -1)"

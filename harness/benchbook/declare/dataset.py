@@ -382,5 +382,10 @@ class Dataset(Model):
         """Return the flags that follow ``benchload <verb> <generator>``; of a file, what tells datasets apart."""
         if self.source:
             types = [f"--column={name}={kind}" for name, kind in sorted(self.columns.items())]
-            return (f"--sha256={self.source.sha256}", f"--table={self.table}", *types)
+            named = [
+                f"--{key}={value}"
+                for key in ("measurement", "precision")
+                if (value := getattr(self.source, key)) is not None
+            ]
+            return (f"--sha256={self.source.sha256}", f"--table={self.table}", *named, *types)
         return (f"--seed={self.seed}", *self.typed().flags())

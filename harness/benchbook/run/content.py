@@ -184,7 +184,7 @@ def _require_table(where: str, dataset: Dataset) -> None:
     if dataset.source and dataset.source.stated == "other":
         raise RequestError(
             f"{where}the file of the dataset {dataset.name} has the format other, which no system can load.",
-            "Use the workload program, or a file in Parquet, CSV or NDJSON.",
+            "Use the workload program, or a file in Parquet, CSV, NDJSON or line protocol.",
         )
 
 

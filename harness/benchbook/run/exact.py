@@ -35,7 +35,7 @@ def require_exact(
     source = dataset.source
     assert source is not None
     types = data_file.described(source, dataset.columns, folder)
-    if source.stated == "parquet":
+    if source.typed:
         read = data_file.relation(source, dataset.columns, folder)
     else:
         read, types = data_file.texts(source, types, folder), dict.fromkeys(types, "VARCHAR")
