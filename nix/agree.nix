@@ -1,5 +1,5 @@
 # Compares a package with the version in a system's TOML: null, or a sentence that describes the difference.
-# A package that the stand-in cannot provide has no version, so there is nothing to compare.
+# A package without a version, such as those that the stand-in cannot provide, has nothing to compare.
 {lib}: name: declared: where: found: let
   series = (declared.match or "exact") == "series";
   accepted = found == null || found == declared.version || (series && lib.hasPrefix "${declared.version}." found);

@@ -9,29 +9,32 @@
   agree = import ./agree.nix {inherit lib;};
   withPackage = lib.filterAttrs (_: one: one.source ? nix) declared.systems;
 
+  stated = name: key:
+    withPackage.${name}.source.nix.${key}
+    or (throw "systems/${name}.toml: the key source.nix.${key} is missing; [source.nix] has pin, attribute and program.");
   pinOf = name: let
-    inherit (declared.systems.${name}.source.nix) pin;
+    pin = stated name "pin";
   in
     if pins ? ${pin}
     then pin
     else throw "systems/${name}.toml names the pin ${pin}, which this flake does not have. It has ${lib.concatStringsSep ", " (builtins.attrNames pins)}. To add one, give it to mkProject as pins.${pin} in flake.nix (docs/your-own-project.md).";
 
-  package = name: one: let
-    inherit (one.source.nix) attribute;
+  package = name: let
+    attribute = stated name "attribute";
     pin = pinOf name;
   in
     pins.${pin}.${attribute}
     or (throw "systems/${name}.toml names ${attribute} of the ${pin} nixpkgs, which has no such attribute: correct it there (docs/pinning.md).");
 
   disagreement = name: one:
-    agree name one "${one.source.nix.attribute} of the ${one.source.nix.pin} nixpkgs" (package name one).version;
+    agree name one "${stated name "attribute"} of the ${pinOf name} nixpkgs" ((package name).version or null);
   disagreements = lib.mapAttrs disagreement withPackage;
 
   ofPins =
     lib.mapAttrs (
-      name: one:
+      name: _:
         if disagreements.${name} == null
-        then package name one
+        then package name
         else throw disagreements.${name}
     )
     withPackage;

@@ -59,7 +59,6 @@
       then [pkgs.fuse]
       else [];
   };
-  each = map of (builtins.attrValues declared.experiments);
 in {
   inherit of;
 
@@ -74,9 +73,12 @@ in {
     last = [];
   };
 
-  # For the command line alone, which runs any experiment, and an old one again with Nix.
+  # For the command line alone, which runs any experiment, and an old one again with Nix. It reads no experiment, so it
+  # can report an invalid one.
   all = {
-    first = lib.unique (builtins.concatMap (tools: tools.first) each ++ [pkgs.go (pkgs.maven.override {jdk_headless = java;})]);
-    last = lib.unique (builtins.concatMap (tools: tools.last) each ++ [pkgs.nix]);
+    first = lib.unique (always
+      ++ builtins.concatMap (by: builtins.concatLists (builtins.attrValues by)) [bySource byDriver byStorage byWorkload]
+      ++ [pkgs.go (pkgs.maven.override {jdk_headless = java;})]);
+    last = [pkgs.fuse pkgs.nix];
   };
 }
