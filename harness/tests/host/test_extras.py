@@ -69,6 +69,25 @@ def test_the_table_is_what_pyproject_declares() -> None:
     assert extras.PURPOSES.keys() == extras.EXTRAS.keys()
 
 
+def test_only_these_files_need_a_package_of_an_extra() -> None:
+    needed = {package for some in extras.EXTRAS.values() for package in some}
+    found = {}
+    for file in sorted((ROOT / "harness" / "benchbook").rglob("*.py")):
+        imports = re.findall(r"^ *(?:import|from) (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+        if some := sorted(needed & set(imports)):
+            found["/".join(file.parts[-2:])] = some
+    assert found == {
+        "process/containers.py": ["docker", "requests"],
+        "process/network.py": ["docker"],
+        "provision/docker.py": ["docker"],
+        "run/cluster.py": ["distributed"],
+        "systems/mysql.py": ["pymysql"],
+        "systems/redis.py": ["redis"],
+        "workers/mysql_engine.py": ["pymysql"],
+        "workers/postgresql_engine.py": ["psycopg"],
+    }, "check that the file names the extra before a trial needs it (host/extras.py)"
+
+
 WHEEL = {"url": "file:///home/a%20b/benchbook-0.1.0-py3-none-any.whl", "archive_info": {}}
 GIT = {
     "url": "https://example.org/b.git",

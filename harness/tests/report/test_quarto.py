@@ -114,6 +114,15 @@ def test_a_pdf_without_quarto_says_what_to_do(made, reports, monkeypatch):
         render.report(run.results, run.run_id, reports, to="pdf")
 
 
+def test_a_pdf_without_the_packages_of_quarto_says_what_to_do(stand_in, made, reports, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nbclient", None)
+    run = made()
+    with pytest.raises(
+        RequestError, match=r"PDF needs the Python package nbclient \(Benchbook's extra quarto\)"
+    ):
+        render.report(run.results, run.run_id, reports, to="pdf")
+
+
 def test_its_configuration_loads_nothing_from_the_network(reports):
     stated = yaml.safe_load((reports / render.CONFIGURATION).read_text(encoding="utf-8"))
     html = stated["format"]["html"]
