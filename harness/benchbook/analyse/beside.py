@@ -20,7 +20,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare import names
 from benchbook.declare.checkout import root
 from benchbook.host import processor
-from benchbook.record import ledger, origin
+from benchbook.record import journal, ledger, origin, seal
 from benchbook.record.manifest import Export
 from benchbook.record.opened import opened
 
@@ -86,6 +86,17 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
         "stopped": [name for name, finished in earlier.items() if not finished],
     }
     return {why: tuple(ids) for why, ids in found.items() if ids}
+
+
+@functools.cache
+def altered(run: Run) -> Mapping[str, tuple[journal.Altered, ...]]:
+    """Return id → the trials that are no longer as they ended, of a run and those of its maker that count beside it.
+
+    Only the journals of runs that this user began here can show that.
+    """
+    own = {name: _place(run, name) for name in dict.fromkeys((run.run_id, *_own(run)))}
+    found = {name: journal.altered(place) for name, place in own.items() if seal.is_own(place)}
+    return {name: tuple(held) for name, held in found.items() if held}
 
 
 @functools.cache

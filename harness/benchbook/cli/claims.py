@@ -55,7 +55,7 @@ def command(
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
-        others = [] if power else [_others(read, judged), *limits.absent(read), *limits.altered(read)]
+        others = [] if power else [_others(read, judged), *limits.chosen(read)]
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return
@@ -75,20 +75,20 @@ def command(
 
 
 def _others(run: Run, judged: Sequence[Judgement]) -> str:
-    """Return how many published runs of the experiment no answer rests on; empty if there are none."""
+    """Return how many runs of the experiment, published or beside this one, no answer rests on; empty if none."""
     from benchbook.analyse import beside
 
     used = {member.run_id for one in judged for over in one.by_case if over for member in over.members}
-    if not used:
-        return ""
-    others = beside.published_ids(run) - {run.run_id}
+    made_here = {one.run_id for group in beside.of(run) for one in group}
+    others = (beside.published_ids(run) | made_here) - {run.run_id}
     left = others - used
     if not left:
         return ""
-    runs = "1 other published run" if len(others) == 1 else f"{len(others)} other published runs"
+    runs = "1 other run" if len(others) == 1 else f"{len(others)} other runs"
     return (
         f"{len(left)} of {runs} of this experiment (A/A runs apart) do not count here: each did other work (profile,"
-        " setups, data, versions or configurations) or allows no answer. docs/published-runs.md lists them."
+        " setups, data, versions or configurations), allows no answer, or measured what is judged in each run alone."
+        " docs/published-runs.md lists the published ones."
     )
 
 

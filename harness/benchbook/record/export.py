@@ -24,6 +24,7 @@ from benchbook.record import (
     database,
     evidence,
     folder,
+    journal,
     ledger,
     manifest,
     runs,
@@ -106,6 +107,7 @@ def publish_run(
     output = data / found.experiment / found.run_id
     ledger.require_new(output)
     if seal.is_own(found.path):
+        _require_unaltered(found)
         _require_earlier(results, found, output.parent)
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
@@ -118,6 +120,17 @@ def publish_run(
 
 SMOKE = "smoke"
 """Profile whose runs test that everything works; they are no evidence."""
+
+
+def _require_unaltered(found: Run) -> None:
+    """Raise RequestError if trials of a run were removed or changed since they ended, and ``run.json`` lacks that."""
+    if altered := journal.altered(found.path):
+        named = ", ".join(one["trial_id"] or journal.FILE for one in altered[:3])
+        raise RequestError(
+            f"Files of {found.run_id} were removed or changed since its trials ended: {named}"
+            f"{', …' if len(altered) > 3 else ''}.",
+            f"`{command(f'resume {found.run_id}')}` runs these trials again, and {folder.RUN_FILE} then names them.",
+        )
 
 
 def _require_earlier(results: Path, found: Run, where: Path) -> None:

@@ -339,6 +339,11 @@ def _earlier(run: Run) -> list[str]:
     return [f"Earlier runs of this experiment on this machine: {named}. run.json names each of them."]
 
 
+def chosen(run: Run) -> list[str]:
+    """Return the runs and trials that are left out or changed: whoever did that may have chosen a verdict."""
+    return [*absent(run), *altered(run), *changed_since(run)]
+
+
 def altered(run: Run) -> list[str]:
     """Return which finished trials were removed or changed and ran again: somebody may have chosen among values."""
     held = run.fact_list("altered")
@@ -356,6 +361,20 @@ def altered(run: Run) -> list[str]:
         found.append(
             "The journal of finished trials was removed or changed before the run was continued, so trials may have"
             " been chosen."
+        )
+    return found
+
+
+def changed_since(run: Run) -> list[str]:
+    """Return which trials were removed or changed after they ended, of this run and of those that count beside it."""
+    found = []
+    for name, held in beside.altered(run).items():
+        trials = [one["trial_id"] for one in held if one["trial_id"]]
+        named = ", ".join(trials[:NAMED_TRIALS]) + (", …" if len(trials) > NAMED_TRIALS else "")
+        what = f"Trials of {name} were" if trials else f"The journal of {name} was"
+        found.append(
+            f"{what} removed or changed since they ended{': ' * bool(trials)}{named}. The numbers that count here may"
+            " have been chosen."
         )
     return found
 
@@ -434,5 +453,5 @@ def _numbers(one: changed.Stretch) -> str:
 
 _PARTS: tuple[Callable[[Run], list[str]], ...] = (
     _mixed, _size, _trials, _brief, _pace, _embedded, _busy, _waited, _shared, _machine, _changed, _others,
-    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier, absent, altered,
+    _disks, _listening, _origins, _elsewhere, _order, _noise, _earlier, chosen,
 )  # fmt: skip

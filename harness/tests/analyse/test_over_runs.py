@@ -19,7 +19,7 @@ from benchbook.analyse.run import Run
 from benchbook.cli import claims as printed
 from benchbook.cli.app import run
 from benchbook.declare.checkout import root
-from benchbook.record import database
+from benchbook.record import database, journal
 from benchbook.record.opened import opened
 from benchbook.report import limits
 from benchbook.site.published import publish
@@ -386,6 +386,45 @@ def test_an_earlier_run_that_was_made_to_count_no_more_is_named(
     place.write_text(text.replace(now, then))
     database.rebuild(tmp_path)
     assert beside.absent(Run(tmp_path, second)) == {"earlier": (first,)}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_trial_that_changed_after_its_run_is_named_for_all_runs_that_it_counts_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: int
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    ids = first, second = [f"cnos-vs-influx-2026030{day}T000000-000{day}" for day in (1, 2)]
+    write(tmp_path, first, 2.0)
+    write(tmp_path, second, 2.0)
+    changed = ids[place]
+    trial = tmp_path / "runs" / changed / "trials" / "0003"
+    journal.ended(trial.parents[1], trial, f"{changed}/0003", "ok")
+    assert beside.altered(Run(tmp_path, second)) == {}
+    file = trial / "trial.json"
+    file.write_text(file.read_text().replace('"value": ', '"value": 1'))
+    altered = {"trial_id": f"{changed}/0003", "status": "ok", "why": "changed"}
+    assert beside.altered(Run(tmp_path, second)) == {changed: (altered,)}
+    capsys.readouterr()
+    assert run(["claims", second, "--results", str(tmp_path)]) == 0
+    said = f"Trials of {changed} were removed or changed since they ended: {changed}/0003."
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("claim", "lost", "counts"), [({}, False, True), ({}, True, False), ({"metric": "retries"}, False, False)]
+)
+def test_claims_counts_the_runs_beside_it_that_no_answer_rests_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], claim: dict[str, Any], lost: bool, counts: bool
+):
+    def status(levels: Mapping[str, Any], block: int) -> tuple[str, str | None]:
+        return ("failed", "x") if block == 1 and lost else ("ok", None)
+
+    write(tmp_path, "run-1", 2.0, claim=claim, status=status)
+    write(tmp_path, "run-2", 2.0, claim=claim)
+    assert run(["claims", "run-2", "--results", str(tmp_path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    published = len(beside.published_ids(Run(tmp_path, "run-2")))
+    assert f"{published + (not counts)} of {published + 1} other runs of this experiment" in out
 
 
 def printed_by_claims(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:

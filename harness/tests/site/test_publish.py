@@ -13,7 +13,7 @@ import pytest
 
 from benchbook.analyse.run import open_run
 from benchbook.errors import RequestError
-from benchbook.record import ledger, manifest, thinning
+from benchbook.record import journal, ledger, manifest, thinning
 from benchbook.report import conclusion
 from benchbook.site import index, published
 from tests.claims import measured_run
@@ -201,6 +201,26 @@ def test_a_run_is_not_published_before_the_earlier_ones_of_its_experiment(tmp_pa
         '[[run]]\nid = "run-2"\nreason = "The disk was full."\ndate = 2026-03-02\nby = "Benchbook"\n'
     )
     published.publish(results, "run-3", data)
+
+
+def test_a_run_whose_trials_were_changed_after_they_ended_is_not_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    results, data = tmp_path / "results", tmp_path / "data"
+    run_id = synthetic_run.write(results)
+    folder = results / "runs" / run_id
+    trial = folder / "trials" / "0000" / "trial.json"
+    journal.ended(folder, trial.parent, f"{run_id}/0000", "ok")
+    text = trial.read_text()
+    trial.write_text(f"{text}\n")
+    with pytest.raises(
+        RequestError, match=f"removed or changed since its trials ended: {run_id}/0000"
+    ) as caught:
+        published.publish(results, run_id, data)
+    assert f"resume {run_id}" in str(caught.value.hint)
+    trial.write_text(text)
+    assert published.publish(results, run_id, data).is_dir()
 
 
 def test_runs_that_published_ones_name_and_that_are_not_published_are_listed(tmp_path: Path):
