@@ -81,6 +81,12 @@ def is_current(found: Recorded, root: Path) -> bool:
     return found.digest == _evidence(root)[0]
 
 
+def removed(root: Path) -> list[str]:
+    """Return the runs that were learned from and that a checkout has no more, by name."""
+    held = {path.name for place in ledger.folders(root / ledger.DATA) for path in ledger.folders(place)}
+    return sorted(learned.runs() - held) if learned.is_of(root) else []
+
+
 def _evidence(root: Path) -> tuple[str, list[str]]:
     """Return a digest of the project's published runs that were not withdrawn, and their names."""
     digests = {}

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchbook.cli import options, table
+from benchbook.errors import RequestError
+from benchbook.record import ledger
 
 if TYPE_CHECKING:
     from benchbook.analyse.foresight import Row
@@ -37,6 +39,12 @@ def command(
     from benchbook.site import replication
 
     options.require_project("replicate", "reports/data")
+    if record and (gone := priors.removed(root())):
+        raise RequestError(
+            f"{learned.FILE} names {', '.join(gone[:3])}{', …' if len(gone) > 3 else ''}, which {ledger.DATA} lacks. A"
+            " published run is never removed, because verdicts would change.",
+            f"Restore it from git. If it is defective, name it in the {ledger.WITHDRAWN} of its experiment.",
+        )
     with tempfile.TemporaryDirectory(prefix="benchbook-replicate-") as scratch:
         cases = replication.cases(
             root(), Path(scratch), lambda text: print(text, file=sys.stderr, flush=True)

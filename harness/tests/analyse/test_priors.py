@@ -12,6 +12,9 @@ import pytest
 
 from benchbook.analyse import learned, priors, prospect
 from benchbook.analyse.alike import KINDS, Kind
+from benchbook.cli import replicate
+from benchbook.cli.app import run
+from benchbook.declare import catalogue
 from benchbook.record import ledger, manifest
 
 ROOT = Path(__file__).parents[3]
@@ -38,6 +41,25 @@ def test_a_run_that_was_added_or_withdrawn_makes_them_stale(tmp_path: Path):
     withdrawn.unlink()
     shutil.copytree(ROOT / ledger.DATA / "versions-over-time", data / "versions-over-time")
     assert not priors.is_current(found, tmp_path)
+
+
+def test_nothing_is_learned_while_a_run_that_was_learned_from_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Recording without it would also remove its name, by which pages say that a run is missing."""
+    shutil.copytree(ROOT / ledger.DATA / "quickstart", tmp_path / ledger.DATA / "quickstart")
+    shutil.copy(ROOT / learned.FILE, tmp_path / learned.FILE)
+    monkeypatch.setattr(learned.checkout, "found", lambda _: tmp_path / learned.FILE)
+    held = [path.name for path in ledger.folders(tmp_path / ledger.DATA / "quickstart")]
+    monkeypatch.setattr(learned, "runs", lambda: frozenset(held))
+    assert priors.removed(tmp_path) == []
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / held[0])
+    assert priors.removed(tmp_path) == [held[0]]
+    monkeypatch.setattr(replicate.options, "require_project", lambda *_: None)
+    monkeypatch.setattr(catalogue, "root", lambda: tmp_path)
+    assert run(["replicate", "--record"]) == 2
+    assert f"reports/priors.json names {held[0]}, which reports/data lacks." in capsys.readouterr().err
+    assert (tmp_path / learned.FILE).read_bytes() == (ROOT / learned.FILE).read_bytes()
 
 
 def test_nothing_is_learned_from_a_contributed_run(tmp_path: Path):
