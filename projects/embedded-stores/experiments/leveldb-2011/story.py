@@ -39,7 +39,9 @@ def rates(run: Run) -> Table:
         kind, _, order = row["operation"].partition("-")
         phase = f"{PHASES.get(row['section'], kind)}-{order}"
         arm, system = SECTIONS[row["section"]], STORES[row["system"]]
-        held = [one for one in estimates(run, phase, METRIC) if (one.cell.arm, one.cell.system) == (arm, system)]
+        held = [
+            one for one in estimates(run, phase, METRIC) if (one.cell.arm, one.cell.system) == (arm, system)
+        ]
         then, now = float(row["value"]), next((one.value for one in held if one.value), None)
         rows.append(
             [
@@ -58,7 +60,11 @@ def rates(run: Run) -> Table:
 def contradictions() -> Table:
     """Return the printed multiples of the baseline that do not follow from the printed rates."""
     found = stated()
-    baseline = {(row["operation"], row["system"]): float(row["value"]) for row in found if row["setting"] == "baseline"}
+    baseline = {
+        (row["operation"], row["system"]): float(row["value"])
+        for row in found
+        if row["setting"] == "baseline"
+    }
     rows = []
     for row in found:
         if not (printed := row["stated_times_baseline"]):
