@@ -87,7 +87,7 @@ def _read(path: Path) -> Run:
         done=_done(path, len(planned)),
         path=path,
         against_itself=any(map(manifest.has_label, planned[:1])),
-        chosen=_chosen(facts.get("argv")),
+        chosen=chosen(facts.get("argv")),
         sides=_sides(facts.get("gate")),
     )
 
@@ -98,10 +98,10 @@ def _sides(gate: object) -> tuple[str, str] | None:
     return (str(names[0]), str(names[1])) if isinstance(names, list) and len(names) == 2 else None
 
 
-def _chosen(argv: object) -> str:
+def chosen(argv: object) -> str:
     """Return what the options ``--set`` of a command were.
 
-    >>> _chosen(["run", "x", "--set", "a=1,2", "--set=b=3"])
+    >>> chosen(["run", "x", "--set", "a=1,2", "--set=b=3"])
     'a=1,2 b=3'
     """
     words = [str(word) for word in argv] if isinstance(argv, list) else []

@@ -15,6 +15,7 @@ from benchbook.analyse.run import Run
 from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.program_origin import lacks_origin
+from benchbook.record.runs import chosen as chosen_levels
 from benchbook.report.reasons import text
 
 WAITED_SECONDS = 0.01
@@ -340,8 +341,14 @@ def _earlier(run: Run) -> list[str]:
 
 
 def chosen(run: Run) -> list[str]:
-    """Return the runs and trials that are left out or changed: whoever did that may have chosen a verdict."""
-    return [*absent(run), *altered(run), *changed_since(run)]
+    """Return the levels, runs and trials that are chosen or left out: whoever did that may have chosen a verdict."""
+    return [*_levels(run), *absent(run), *altered(run), *changed_since(run)]
+
+
+def _levels(run: Run) -> list[str]:
+    """Return what was given with ``--set``: a claim on all levels of a factor is judged at those that the run has."""
+    held = "" if run.against_itself else chosen_levels(json.loads(run.info["argv"] or "[]"))
+    return [f"Levels chosen with --set: {held}. Claims are judged at these alone."] if held else []
 
 
 def altered(run: Run) -> list[str]:
@@ -373,8 +380,8 @@ def changed_since(run: Run) -> list[str]:
         named = ", ".join(trials[:NAMED_TRIALS]) + (", …" if len(trials) > NAMED_TRIALS else "")
         what = f"Trials of {name} were" if trials else f"The journal of {name} was"
         found.append(
-            f"{what} removed or changed since they ended{': ' * bool(trials)}{named}. The numbers that count here may"
-            " have been chosen."
+            f"{what} removed or changed since{f' they ended: {named}' if trials else ' its trials ended'}. The numbers"
+            " that count here may have been chosen."
         )
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from types import SimpleNamespace
 
 from benchbook.analyse.run import open_run
@@ -64,6 +65,14 @@ def test_phases_of_less_than_a_second_are_told_with_their_time(made):
     assert "load in 2 of 2 setups (the shortest: 60.0 ms)" in words
     long = "UPDATE phases SET duration_seconds = 5"
     assert "shorter than one second" not in changed(made, long, run_id="quickstart-20260302T000000-0001")
+
+
+def test_levels_that_were_chosen_on_the_command_line_are_named(made):
+    given = """UPDATE runs SET argv = '["run", "quickstart", "--set", "system=duckdb,sqlite", "--set=arm=tuned"]'"""
+    words = html.unescape(changed(made, given))
+    assert "Levels chosen with --set: system=duckdb,sqlite arm=tuned." in words
+    none = """UPDATE runs SET argv = '["run", "quickstart"]'"""
+    assert "Levels chosen with" not in changed(made, none, run_id="quickstart-20260302T000000-0001")
 
 
 def test_trials_that_were_removed_or_changed_before_a_resume_are_named():
