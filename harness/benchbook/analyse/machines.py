@@ -240,7 +240,7 @@ def _unlike(first: Run, run: Run, across: bool) -> str:
 def _differing(first: Run, run: Run, across: bool) -> str:
     claims.declared(run)
     matched = _matched(first, run)
-    if not matched:
+    if not matched and run is not first:
         return "it has no setup in common with the first run"
     found = [
         f"{one.what}: {one.b} in place of {one.a}"

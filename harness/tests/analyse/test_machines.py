@@ -211,3 +211,12 @@ def test_runs_of_two_experiments_are_refused(write: Write) -> None:
         RequestError, match="m1 is a run of seaweedfs-vs-postgres, and m0 one of cnos-vs-influx"
     ):
         named(write(2.0), write(2.0, name="seaweedfs-vs-postgres"))
+
+
+def test_a_run_of_which_every_trial_was_skipped_is_compared_and_answers_nothing(write: Write) -> None:
+    def skipped(levels: dict[str, Any], block: int) -> tuple[str, str]:
+        return "skipped", "it is unavailable here"
+
+    found = named(write(2.0, status=skipped), write(2.0))
+    assert only(found).said[0].holds == "out of reach here"
+    assert list(found.left_out.values()) == ["it has no setup in common with the first run"]
