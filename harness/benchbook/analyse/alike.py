@@ -28,7 +28,7 @@ _KIND_OF: dict[str, Kind] = {
     "server_rss_peak_bytes": "memory",
     "disk_bytes": "size", "bytes_per_value": "size", "bytes_per_row": "size",
     "latency_p99": "tail", "latency_p50": "speed", "latency_mean": "speed",
-    "seconds": "speed", "acknowledged_seconds": "speed",
+    "seconds": "speed", "acknowledged_seconds": "speed", "command_seconds": "speed",
 }  # fmt: skip
 USED: tuple[Kind, ...] = ("processor time", "memory", "size")
 """Classes that tables do not show by default."""

@@ -95,11 +95,14 @@ def _interruption_explained(next_step: str) -> Iterator[None]:
 
 def skipped(made: Plan) -> list[str]:
     """Return the systems that are unavailable here; empty for a cluster, which checks its machines itself."""
+    from benchbook.plan.factors import FROM
     from benchbook.provision.find import previews
     from benchbook.provision.request import Request
     from benchbook.run.benchload import go_command
 
     if made.cluster:
         return []
-    found = previews(map(Catalogue().system, made.systems()), Request(given=made.given, go=go_command()))
+    built = {name.partition(FROM)[0] for name in made.given if FROM in name}
+    asked = [Catalogue().system(name) for name in made.systems() if name not in built]
+    found = previews(asked, Request(given=made.given, go=go_command()))
     return [name for name, source in found.items() if isinstance(source, Unavailable)]

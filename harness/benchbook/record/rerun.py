@@ -94,9 +94,16 @@ def rerun(
     provenance = of_declarations(run["provenance"])
     revision = provenance.get("git_revision")
     if not revision:
+        today = [
+            str(run["experiment"]),
+            "--profile",
+            str(run["profile"]),
+            "--order-seed",
+            str(run["order_seed"]),
+        ]
         raise RequestError(
             f"{run['run_id']} has no revision: {provenance.get('git_detail') or 'it was unknown'}.",
-            f"Compare lock_digest and source_digest of `{command('show')}` with the checkouts you have.",
+            f"With today's declarations, this runs the same order: {command('run')} {shlex.join(today)}",
         )
     if not isinstance(revision, str) or not _REVISION.fullmatch(revision):
         raise RequestError(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchbook.cli import app, gate, gate_of_commands, vs
+from benchbook.cli.carry_out import skipped
 from benchbook.cli.gate import Side, side
 from benchbook.cli.look import Clock
 from benchbook.declare.catalogue import Catalogue
@@ -76,6 +77,21 @@ def test_two_programs_of_one_system_are_two_builds(tmp_path: Path) -> None:
     }
     assert {trial.program for trial in made.trials} == set(made.given)
     assert {trial.levels["build"] for trial in made.trials} == {"base", "head"}
+
+
+def test_the_estimate_of_two_builds_asks_for_no_program_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program may be nowhere but where base and head name it: the plan was then estimated to take no time."""
+    one, two = (f"influxdb-1.8.10=http://127.0.0.1:{port}" for port in (8086, 8087))
+    made = planned(tmp_path, one, two, slug="cnos-vs-influx", profile="smoke")
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "benchbook.provision.find.previews",
+        lambda systems, _: asked.extend(one.name for one in systems) or {},
+    )
+    assert skipped(made) == []
+    assert asked == []
 
 
 def test_a_system_against_itself_is_an_a_a_run(tmp_path: Path) -> None:

@@ -96,8 +96,9 @@ def test_what_cannot_be_found_is_said(checkout, nix):
     with pytest.raises(RequestError, match="No local Git checkout has the revision"):
         rerun(run("b" * 40), None, [])
     unknown = run(provenance={"git_revision": None, "git_detail": "git is absent"})
-    with pytest.raises(RequestError, match="has no revision: git is absent"):
-        rerun(unknown, None, [])
+    with pytest.raises(RequestError, match="has no revision: git is absent") as caught:
+        rerun(unknown | {"experiment": "a b; true", "profile": "quick", "order_seed": 7}, None, [])
+    assert str(caught.value.hint).endswith("run 'a b; true' --profile quick --order-seed 7")
 
 
 def test_changes_that_were_not_committed_are_known(checkout, nix):
