@@ -95,7 +95,11 @@ def altered(run: Run) -> Mapping[str, tuple[journal.Altered, ...]]:
     Only the journals of runs that this user began here can show that.
     """
     own = {name: _place(run, name) for name in dict.fromkeys((run.run_id, *_own(run)))}
-    found = {name: journal.altered(place) for name, place in own.items() if seal.is_own(place)}
+    found = {
+        name: journal.altered(place)
+        for name, place in own.items()
+        if seal.is_own(place) or journal.is_own(place)
+    }
     return {name: tuple(held) for name, held in found.items() if held}
 
 

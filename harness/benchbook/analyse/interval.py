@@ -73,6 +73,8 @@ APART = 1.6
 """Width of the gap between two groups of values, in widths of the wider group, on a logarithmic scale."""
 LEAST_GAP = 1.1
 """Ratio of the values at both sides of the gap at least: smaller steps are those of a unit, such as a disk's block."""
+DISTINCT = 3
+"""Different values of a group at least: counts and rounded values repeat."""
 LEAST_OF_GROUP = 4
 """Values of a group at least; also a fifth of all."""
 
@@ -95,11 +97,8 @@ def groups(values: Sequence[float]) -> list[tuple[float, ...]]:
     parts = [ordered[:place], ordered[place:]]
     gap = math.log(ordered[place] / ordered[place - 1])
     wider = max(math.log(part[-1] / part[0]) for part in parts)
-    return (
-        parts
-        if min(map(len, parts)) >= least and gap > max(APART * wider, math.log(LEAST_GAP))
-        else [ordered]
-    )
+    enough = min(map(len, parts)) >= least and min(len(set(part)) for part in parts) >= DISTINCT
+    return parts if enough and gap > max(APART * wider, math.log(LEAST_GAP)) else [ordered]
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,8 @@ def _contrary(found: Sequence[Evidence], shown: str) -> Holds:
     A trend fails if only one of its steps goes the other way, and a claim on several cases if some have the difference.
     """
     if shown in ("same", "absent"):
-        return "fails" if any(one.direction <= ALPHA for one in found) else "no difference"
+        some = any(one.direction <= ALPHA / len(found) and min(one.same, one.absent) > ALPHA for one in found)
+        return "fails" if some else "no difference"
     strongest = min(found, key=lambda one: one.reversed)
     turned = strongest.turned < 1 and strongest.turned == strongest.reversed
     return "reversed" if turned or any(one.turned <= ALPHA for one in found) else "fails"

@@ -80,7 +80,8 @@ def _after(looks: tuple[Look, ...], alpha: float) -> _State:
     earlier = looks[-2] if len(looks) > 1 else Look(0, 0.0)
     width = math.sqrt(now.block - earlier.block)
     root = math.sqrt(now.block)
-    may_spend: float = alpha * (min(now.share, 1.0) ** POWER - min(earlier.share, 1.0) ** POWER)
+    used = max(look.share for look in (*looks[:-1], earlier))  # a share that shrank spends nothing
+    may_spend: float = alpha * max(min(now.share, 1.0) ** POWER - min(used, 1.0) ** POWER, 0.0)
 
     def beyond(edge: float) -> float:
         return float((before.mass * ndtr((before.points - edge) / width)).sum()) - may_spend

@@ -47,7 +47,7 @@ def take_look(made: Plan, results: Path, observer: Observer) -> TakeLook | None:
 def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLook:
     """Return the function that judges a gate between its blocks, until it is decided or the budget is spent."""
     folder = results / "runs" / made.run_id
-    clock = Clock(_spent(results, made.run_id))
+    clock = Clock(_used(results, made.run_id))
 
     def look(blocks: int) -> dict[str, Any] | None:
         from benchbook.analyse import gated
@@ -80,6 +80,17 @@ def _gate(made: Plan, design: Gate, results: Path, observer: Observer) -> TakeLo
         }  # fmt: skip
 
     return look
+
+
+def _used(results: Path, run_id: str) -> float:
+    """Return the time that a gate had used before: at its last look if that is more than its trials took.
+
+    The share of the budget must not shrink when a gate is resumed: its error would be spent twice.
+    """
+    from benchbook.record import looks
+
+    stated = [one.get("spent_seconds") or 0.0 for one in looks.read(results / "runs" / run_id)]
+    return max([_spent(results, run_id), *stated])
 
 
 @dataclass

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 SHELLS = ("none", "bash")
 FINE = 0.05
 """Width of an interval below which its ends have three decimals."""
-IN_A_SHELL = {"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1"}
-"""Words that mean something to a shell alone."""
 QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\\.""", re.DOTALL)
-VARIABLE = re.compile(r"\$[A-Za-z_{(][\w}(]*|`")
-HOME = re.compile(r"(?<!\S)~(?=/|\s|$)")
+VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
+SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
+"""Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
 
 
 def command(
@@ -184,7 +183,7 @@ def argv(text: str, shell: str) -> list[str]:
         raise RequestError("A command is empty.", "Write a program and its arguments in quotes.")
     if shell == "bash":
         return _in_bash(text)
-    if special := [word for word in words if word in IN_A_SHELL] or expanded(text):
+    if special := for_a_shell(text):
         raise RequestError(
             f"`{text}` has `{special[0]}`, which only a shell understands, and the programs start without one.",
             "Add --shell bash; or quote it within the command, if the program shall get it as it is.",
@@ -197,16 +196,16 @@ def argv(text: str, shell: str) -> list[str]:
     return words
 
 
-def expanded(text: str) -> list[str]:
-    """Return what a shell would replace in a command: variables, and patterns that match files.
+def for_a_shell(text: str) -> list[str]:
+    """Return what a shell alone would understand in a command: variables, operators, patterns that match files.
 
-    >>> expanded("cat $HOME/a"), expanded("awk '{print $NF}' a"), expanded("grep a.*b x")
-    (['$HOME'], [], [])
+    >>> for_a_shell("cat $HOME/a"), for_a_shell("awk '{print $NF}' a"), for_a_shell("grep a.*b x"), for_a_shell("a;b")
+    (['$HOME'], [], [], [';'])
     """
     # Within double quotes, variables alone keep their meaning.
     bare = QUOTED.sub(lambda one: "".join(VARIABLE.findall(one[0])) if one[0][0] == '"' else "_", text)
     patterns = [word for word in bare.split() if matches(word)]
-    return VARIABLE.findall(bare) + HOME.findall(bare) + patterns
+    return VARIABLE.findall(bare) + SHELL.findall(bare) + patterns
 
 
 def matches(word: str) -> bool:

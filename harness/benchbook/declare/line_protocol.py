@@ -82,9 +82,9 @@ def points(
     """
     number = 0
     try:
-        with (gzip.open if file.suffix == ".gz" else Path.open)(file, "rb") as lines:
+        with (gzip.open if file.suffix.lower() == ".gz" else Path.open)(file, "rb") as lines:
             for number, line in enumerate(lines, start=1):
-                text = line.decode().rstrip("\r\n")
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if not text or text.startswith("#"):
                     continue
                 name = measurement(text)

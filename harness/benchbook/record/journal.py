@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -49,38 +49,37 @@ def ended(run: Path, place: Path, trial_id: str, status: str) -> None:
         )
 
 
-def altered(run: Path) -> list[Altered]:
-    """Return what was altered since the journal was written, except what ``told`` has noted before."""
+def altered(run: Path, unreadable: Collection[str] = ()) -> list[Altered]:
+    """Return the finished trials that are no longer as they ended; the files of ``unreadable`` ones changed."""
     lines, whole = _read(run)
     if not whole:
         return [{"trial_id": "", "status": "", "why": "journal"}]
     last = {line["trial_id"]: line for line in lines}
     found: list[Altered] = []
     for line in last.values():
-        now = _digest(run / "trials" / line["place"]) if line["event"] == "ended" else line["digest"]
-        if now != line["digest"]:
+        now = _digest(run / "trials" / line["place"])
+        if now != line["digest"] or line["trial_id"] in unreadable:
             why: Why = "removed" if now is None else "changed"
             found.append({"trial_id": line["trial_id"], "status": line["status"], "why": why})
     return found
 
 
-def told(run: Path, found: Iterable[Altered]) -> None:
-    """Note what ``run.json`` now says, so that it is said once; a journal that does not fit begins again."""
-    lines, whole = _read(run)
-    if not whole:
-        with contextlib.suppress(FileNotFoundError):
-            (run / FILE).unlink()
-        _keep_head(run, "")
-        return
-    for one in found:
-        line = next(line for line in reversed(lines) if line["trial_id"] == one["trial_id"])
-        _append(run, {**line, "event": "told"})
+def is_own(run: Path) -> bool:
+    """Return whether this user's key sealed the first line of a journal."""
+    return bool(_read(run)[0])
+
+
+def begin_again(run: Path) -> None:
+    """Remove a journal that does not fit, after ``run.json`` says so."""
+    (run / FILE).unlink(missing_ok=True)
+    forget(run)
 
 
 def forget(run: Path) -> None:
     """Remove what the user's state has of a run that is removed."""
     if (head := _head(run)) is not None:
-        head.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            head.unlink()
 
 
 def _append(run: Path, line: dict[str, Any]) -> None:
@@ -105,7 +104,12 @@ def _append(run: Path, line: dict[str, Any]) -> None:
         file.write(json.dumps({**stated, "seal": sealed}).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    _keep_head(run, sealed)
+    try:
+        _keep_head(run, sealed)
+    except (
+        RequestError
+    ):  # the state takes nothing more: a journal without its last seal would accuse its own user
+        begin_again(run)
 
 
 def _read(run: Path) -> tuple[list[dict[str, Any]], bool]:
@@ -149,8 +153,7 @@ def _digest(place: Path) -> str | None:
 def _keep_head(run: Path, sealed: str) -> None:
     head = _head(run)
     if head is not None:
-        with contextlib.suppress(RequestError):  # the trial counts, also where the state takes nothing more
-            folder.write_whole(head, sealed.encode())
+        folder.write_whole(head, sealed.encode())
 
 
 def _head(run: Path) -> Path | None:

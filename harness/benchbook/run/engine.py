@@ -156,8 +156,8 @@ def carry_out(
         sweep(results, observer.note)
         if others := neighbours():
             observer.note(neighbours_note(others))
-        altered = journal.altered(folder)
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
+        altered = journal.altered(folder, missing)
         missing |= {one["trial_id"] for one in altered if one["why"] == "changed"}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))
@@ -279,8 +279,12 @@ def _tell_altered(folder: Path, found: list[journal.Altered], observer: Observer
     if not found:
         return
     held = read_object(folder / RUN_FILE)
-    write_json(folder / RUN_FILE, {**held, "altered": [*(held.get("altered") or []), *found]})
-    journal.told(folder, found)
+    before = held.get("altered") or []
+    write_json(
+        folder / RUN_FILE, {**held, "altered": [*before, *(one for one in found if one not in before)]}
+    )
+    if any(one["why"] == "journal" for one in found):
+        journal.begin_again(folder)
     named = ", ".join(one["trial_id"] or "unknown ones" for one in found)
     observer.note(f"trials that had ended were removed or changed ({named}); the run and its page say so")
 

@@ -80,7 +80,8 @@ def ran(command: list[str], asked: dict[str, Any]) -> dict[str, Any]:
     finally:
         ended.set()
     if why[0] == "output":
-        os.truncate(asked["output"], 0)
+        for name in {asked["output"], asked["errors"]} - {os.devnull}:
+            os.truncate(name, 0)
     return {
         "seconds": seconds,
         "user_seconds": used.ru_utime,
@@ -107,7 +108,7 @@ def watch(pid: int, asked: dict[str, Any], ended: threading.Event, why: list[str
     while not ended.wait(min(CHECK_SECONDS, max(end - time.monotonic(), 0.0))):
         if time.monotonic() >= end:
             why[0] = "time"
-        elif printed_too_much(asked["output"]):
+        elif any(map(printed_too_much, (asked["output"], asked["errors"]))):
             why[0] = "output"
         if why[0]:
             with contextlib.suppress(ProcessLookupError):  # it ended by itself

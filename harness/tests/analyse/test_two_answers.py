@@ -91,6 +91,11 @@ def test_a_difference_in_some_cases_only_is_not_called_no_difference() -> None:
     assert answer(case(1.0, FASTER), case(1.01, FASTER)) == ("no difference", None)
 
 
+@pytest.mark.parametrize("ratios", [(1.02,), (1.01, 1.01, 1.01), (1.02, 1.0, 1.0)])
+def test_a_difference_too_small_to_count_is_no_difference(ratios: tuple[float, ...]) -> None:
+    assert answer(*(case(ratio, TWICE, 0.003) for ratio in ratios)) == ("no difference", None)
+
+
 def test_a_step_of_a_trend_that_goes_back_does_not_reverse_it() -> None:
     assert answer(case(1.5, FASTER, 0.01, 1.8, 0.83)) == ("fails", None)
     assert answer(case(0.6, FASTER, 0.01, 0.8, 0.75)) == ("reversed", None)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbook.analyse.spending import Look, levels
 from benchbook.cli import app, gate, gate_of_commands, vs
 from benchbook.cli.carry_out import skipped
 from benchbook.cli.gate import Side, side
@@ -77,6 +78,13 @@ def test_two_programs_of_one_system_are_two_builds(tmp_path: Path) -> None:
     }
     assert {trial.program for trial in made.trials} == set(made.given)
     assert {trial.levels["build"] for trial in made.trials} == {"base", "head"}
+
+
+def test_a_share_that_shrinks_at_a_resume_spends_no_error_twice() -> None:
+    shrunk = levels([Look(20, 0.8), Look(22, 0.45), Look(40, 1.0)], 0.05)
+    straight = levels([Look(20, 0.8), Look(40, 1.0)], 0.05)
+    assert shrunk[1] < 1e-6
+    assert shrunk[2] == pytest.approx(straight[1], rel=0.01)
 
 
 def test_the_estimate_of_two_builds_asks_for_no_program_of_the_system(

@@ -157,7 +157,27 @@ def test_what_a_shell_would_leave_alone_is_no_mistake():
         "echo 5$ a~b \\$HOME",
         'find "*"',
     ):
-        assert vs.expanded(text) == []
+        assert vs.for_a_shell(text) == []
+    for text in (
+        "find . -exec true {} ';'",
+        r"find . -exec true {} \;",
+        "grep '|' f",
+        "printf %s '&'",
+        "a {} b{1}",
+    ):
+        assert vs.for_a_shell(text) == []
+    for text in (
+        "a >b",
+        "a 2>/dev/null",
+        "a;b",
+        "a $?",
+        "a $1",
+        "ls {a,b}",
+        "cat ~root",
+        "curl x?a=1&b",
+        "echo $((1))",
+    ):
+        assert vs.for_a_shell(text), text
 
 
 def test_a_command_that_prints_without_end_is_stopped(
@@ -166,6 +186,13 @@ def test_a_command_that_prints_without_end_is_stopped(
     monkeypatch.setattr(command_loop, "MOST_OUTPUT_BYTES", 1 << 20)
     assert run(["vs", "true", "yes", "--compared", "nothing"]) == 4
     assert "`yes` printed more than" in capsys.readouterr().err
+
+
+def test_errors_without_end_stop_a_command_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(command_loop, "MOST_OUTPUT_BYTES", 1 << 20)
+    asked = {"output": "/dev/null", "errors": str(tmp_path / "errors"), "timeout": 60.0}
+    assert command_loop.ran(["bash", "-c", "yes >&2"], asked)["stopped"] == "output"
+    assert (tmp_path / "errors").stat().st_size == 0
 
 
 def test_a_full_disk_stops_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

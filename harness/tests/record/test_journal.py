@@ -42,7 +42,7 @@ def test_what_nobody_touched_is_not_altered(run: Path):
     assert found(run.parent / "never begun") == []
 
 
-def test_a_removed_or_changed_trial_is_named_with_its_status_once(run: Path):
+def test_a_removed_or_changed_trial_is_named_with_its_status(run: Path):
     shutil.rmtree(run / "trials" / "0001")
     (run / "trials" / "0002" / "trial.json").write_text('{"status": "ok", "value": 2}')
     altered = journal.altered(run)
@@ -50,9 +50,10 @@ def test_a_removed_or_changed_trial_is_named_with_its_status_once(run: Path):
         {"trial_id": "r-1/0001", "status": "failed", "why": "removed"},
         {"trial_id": "r-1/0002", "status": "ok", "why": "changed"},
     ]
-    journal.told(run, altered)
-    assert found(run) == []
     for number in (1, 2):
+        assert (f"r-1/{number:04d}", ["removed", "changed"][number - 1]) in found(run), (
+            "until it has run again"
+        )
         end(run, number, value=3)
     assert found(run) == []
     shutil.rmtree(run / "trials" / "0001")
@@ -86,7 +87,7 @@ def test_an_edited_journal_is_noticed_and_begins_again(run: Path, edit):
         file.write_text(text)
     shutil.rmtree(run / "trials" / "0001")
     assert found(run) == [("", "journal")]
-    journal.told(run, journal.altered(run))
+    journal.begin_again(run)
     assert found(run) == []
     end(run, 1)
     shutil.rmtree(run / "trials" / "0001")
@@ -122,6 +123,28 @@ def test_a_journal_of_another_run_or_user_does_not_fit(run: Path, monkeypatch: p
     assert found(other) == [("", "journal")]
     monkeypatch.setattr(seal, "_key", lambda: b"0" * seal.KEY_BYTES)
     assert found(run) == [("", "journal")]
+
+
+def test_a_trial_whose_other_files_changed_is_named(run: Path):
+    assert journal.altered(run, {"r-1/0002", "r-1/0009"}) == [
+        {"trial_id": "r-1/0002", "status": "ok", "why": "changed"}
+    ]
+
+
+def test_a_state_that_takes_no_seal_accuses_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "full"))
+    (tmp_path / "full" / "benchbook").mkdir(parents=True)
+    (tmp_path / "full" / "benchbook" / journal.HEADS).write_text("in the way")
+    folder = tmp_path / "results" / "runs" / "r-1"
+    for number in range(3):
+        end(folder, number)
+    assert found(folder) == []
+
+
+def test_a_journal_shows_whose_run_it_is(run: Path, monkeypatch: pytest.MonkeyPatch):
+    assert journal.is_own(run)
+    monkeypatch.setattr(seal, "_key", lambda: b"0" * seal.KEY_BYTES)
+    assert not journal.is_own(run)
 
 
 def test_a_removed_run_leaves_nothing_behind(run: Path):

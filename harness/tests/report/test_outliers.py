@@ -67,5 +67,9 @@ def test_values_of_one_distribution_form_two_groups_in_at_most_1_percent(count: 
     assert sum(len(interval.groups(list(map(float, one)))) > 1 for one in drawn) / len(drawn) <= 0.01
 
 
+def test_counts_are_no_groups():
+    assert len(interval.groups([1.0] * 6 + [2.0] * 6)) == 1
+
+
 def test_steps_of_a_unit_are_no_groups():
     assert len(interval.groups([100.0] * 4 + [104.0] * 4)) == 1
