@@ -89,7 +89,8 @@ def _others(run: Run, judged: Sequence[Judgement]) -> str:
         return ""
     runs = "1 other run" if len(others) == 1 else f"{len(others)} other runs"
     return (
-        f"{len(left)} of {runs} of this experiment (A/A runs apart) do not count here: each did other work (profile,"
+        f"{len(left)} of {runs} of this experiment (A/A runs apart)"
+        f" {'does' if len(left) == 1 else 'do'} not count here: each did other work (profile,"
         " setups, data, versions or configurations), allows no answer, or measured what is judged in each run alone."
         " docs/published-runs.md lists the published ones."
     )

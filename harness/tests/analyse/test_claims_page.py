@@ -47,6 +47,7 @@ def test_the_example_has_the_verdict_that_the_program_gives(
     # The page does not change with each run that is published.
     monkeypatch.setattr(learned, "priors", lambda: {"speed": Between(0.0688)})
     monkeypatch.setattr(beside, "published_ids", lambda _: set())
+    monkeypatch.setattr(beside, "of", lambda run: ((run,),))
     example = section("An example")
     blocks = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n)+", example, re.MULTILINE)]
     declared, shown = blocks
