@@ -56,9 +56,6 @@ def command(
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
         others = [] if power else [_others(read, judged), *limits.chosen(read)]
-    if as_json or not judged:
-        for one in filter(None, others):
-            print(f"bench: {one}", file=sys.stderr)
     if as_json:
         table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
         return
