@@ -64,7 +64,7 @@ def change_points(
     return sorted(found, key=lambda one: one.place)
 
 
-def smallest_p(points: int, columns: int, least: int | None = None) -> float:
+def smallest_p(points: int, columns: int) -> float:
     """Return the p-value of the clearest change that a series of this size can have; 1 if it cannot be split.
 
     It is the chance that a permutation divides the values as the series does. With two sides of one length, their
@@ -73,7 +73,7 @@ def smallest_p(points: int, columns: int, least: int | None = None) -> float:
     >>> [round(smallest_p(points, 1), 3) for points in (3, 4, 8, 9)], smallest_p(2, 5)
     ([1.0, 0.333, 0.018, 0.008], 0.0625)
     """
-    shortest = _shortest(columns) if least is None else least
+    shortest = _shortest(columns)
     return min(
         (
             (2 if 2 * place == points else 1) / math.comb(points, place) ** columns

@@ -42,7 +42,7 @@ CUTOFFS = {
 }  # fmt: skip
 """Number of values → distance from the median, in scaled median absolute deviations, from which a value is marked.
 
-Simulated (tests/report/test_outliers.py): of samples of so many normal values, 1 % have a mark.
+Simulated (tests/analyse/test_outliers.py): of samples of so many normal values, 1 % have a mark.
 """
 MOSTLY_EQUAL = 3.5
 """The same distance, in mean deviations, where more than half of the values are equal."""

@@ -98,7 +98,7 @@ class Clock:
     """The time that a run has used: its trials, and what is between them, from the first one on."""
 
     earlier_seconds: float
-    """Time of the trials before the run was interrupted."""
+    """Time that was used before the run was interrupted."""
     began: float | None = None
 
     def seconds(self) -> float:

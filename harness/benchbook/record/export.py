@@ -123,7 +123,7 @@ SMOKE = "smoke"
 
 
 def _require_unaltered(found: Run) -> None:
-    """Raise RequestError if trials of a run were removed or changed since they ended, and ``run.json`` lacks that."""
+    """Raise RequestError if trials of a run were removed or changed since they ended."""
     if altered := journal.altered(found.path):
         named = ", ".join(one["trial_id"] or journal.FILE for one in altered[:3])
         raise RequestError(

@@ -24,7 +24,7 @@ FILE = "journal.jsonl"
 HEADS = "journals"
 """Folder of the user's state that has the last seal of each run's journal."""
 
-STATED = ("event", "trial_id", "status", "place", "digest")
+STATED = ("trial_id", "status", "place", "digest")
 LONGEST_LINE_BYTES = 4096
 
 Why = Literal["removed", "changed", "journal"]
@@ -43,10 +43,7 @@ def ended(run: Path, place: Path, trial_id: str, status: str) -> None:
     """Add a trial that was just written to ``place``. Without a key for seals there is no journal."""
     digest = _digest(place)
     if digest is not None:
-        _append(
-            run,
-            {"event": "ended", "trial_id": trial_id, "status": status, "place": place.name, "digest": digest},
-        )
+        _append(run, {"trial_id": trial_id, "status": status, "place": place.name, "digest": digest})
 
 
 def altered(run: Path, unreadable: Collection[str] = ()) -> list[Altered]:
@@ -106,9 +103,8 @@ def _append(run: Path, line: dict[str, Any]) -> None:
         os.fsync(file.fileno())
     try:
         _keep_head(run, sealed)
-    except (
-        RequestError
-    ):  # the state takes nothing more: a journal without its last seal would accuse its own user
+    except RequestError:
+        # The state takes nothing more, and a journal without its last seal would accuse its own user.
         begin_again(run)
 
 

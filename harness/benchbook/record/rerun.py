@@ -94,16 +94,10 @@ def rerun(
     provenance = of_declarations(run["provenance"])
     revision = provenance.get("git_revision")
     if not revision:
-        today = [
-            str(run["experiment"]),
-            "--profile",
-            str(run["profile"]),
-            "--order-seed",
-            str(run["order_seed"]),
-        ]
+        today = shlex.join(arguments(run, None))
         raise RequestError(
             f"{run['run_id']} has no revision: {provenance.get('git_detail') or 'it was unknown'}.",
-            f"With today's declarations, this runs the same order: {command('run')} {shlex.join(today)}",
+            f"With today's declarations, this runs the same order: {command('run')} {today}",
         )
     if not isinstance(revision, str) or not _REVISION.fullmatch(revision):
         raise RequestError(

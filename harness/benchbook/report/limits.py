@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from benchbook.analyse import beside, changed, comparison, looked, noise, order, quantity, scaled
 from benchbook.analyse.cells import labelled
@@ -351,17 +351,21 @@ def _levels(run: Run) -> list[str]:
     return [f"Levels chosen with --set: {held}. Claims are judged at these alone."] if held else []
 
 
+def _first(names: Sequence[str], most: int) -> str:
+    """Return the first names of a list, with a sign if there are more."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
 def altered(run: Run) -> list[str]:
     """Return which finished trials were removed or changed and ran again: somebody may have chosen among values."""
     held = run.fact_list("altered")
     trials = [one for one in held if one["trial_id"]]
     found = []
     if trials:
-        named = ", ".join(str(one["trial_id"]) for one in trials[:NAMED_TRIALS])
-        more = ", …" if len(trials) > NAMED_TRIALS else ""
+        named = _first([str(one["trial_id"]) for one in trials], NAMED_TRIALS)
         what = "1 finished trial was" if len(trials) == 1 else f"{len(trials)} finished trials were"
         found.append(
-            f"{what} removed or changed before the run was continued, and ran again: {named}{more}. The values that"
+            f"{what} removed or changed before the run was continued, and ran again: {named}. The values that"
             " count here may have been chosen."
         )
     if len(trials) < len(held):
@@ -377,7 +381,7 @@ def changed_since(run: Run) -> list[str]:
     found = []
     for name, held in beside.altered(run).items():
         trials = [one["trial_id"] for one in held if one["trial_id"]]
-        named = ", ".join(trials[:NAMED_TRIALS]) + (", …" if len(trials) > NAMED_TRIALS else "")
+        named = _first(trials, NAMED_TRIALS)
         what = f"Trials of {name} were" if trials else f"The journal of {name} was"
         found.append(
             f"{what} removed or changed since{f' they ended: {named}' if trials else ' its trials ended'}. The numbers"
@@ -400,7 +404,7 @@ def absent(run: Run) -> list[str]:
     """Return the runs of the experiment that should count and do not: leaving them out may have changed a verdict."""
     found = []
     for why, ids in beside.absent(run).items():
-        named = ", ".join(ids[:NAMED_RUNS]) + (", …" if len(ids) > NAMED_RUNS else "")
+        named = _first(ids, NAMED_RUNS)
         number = "1 other run counts" if len(ids) == 1 else f"{len(ids)} other runs count"
         found.append(f"{number} for no verdict here ({_ABSENT[why]}): {named}.")
     return found
