@@ -21,7 +21,8 @@ CATALOGUE = (
     "systems/*", "storage/*", "datasets/*.toml", "datasets/published/*", "experiments/*.toml", "experiments/*/*.toml",
     "experiments/*/*.py", "experiments/*/*.md", "experiments/*/client/**/*.go", "experiments/*/client/go.*",
     "harness/benchload/go.*", "harness/benchload/**/*.go", "harness/benchload/**/*.table",
-    "reports/*.qmd", "reports/_*", "reports/priors.json", "docs/apt-packages.txt", "benchbook.toml", "CITATION.cff",
+    "reports/*.qmd", "reports/_*", "reports/priors.json", "docs/*.md", "docs/apt-packages.txt",
+    "benchbook.toml", "CITATION.cff",
 )  # fmt: skip
 """Files of the clone that an installed Benchbook reads; published runs are not among them."""
 

@@ -27,7 +27,7 @@
   byDriver.postgresql = [pkgs.postgresql_15];
   byStorage = {
     loop_disks = [pkgs.e2fsprogs];
-    loop_ext4 = [pkgs.e2fsprogs];
+    loop = [pkgs.e2fsprogs pkgs.xfsprogs];
   };
   byWorkload = {
     blob = [pkgs.fio];

@@ -73,6 +73,8 @@ class Disagreement:
     a: Any
     b_system: str
     b: Any
+    trials: tuple[str, str] = ("", "")
+    """The trials of both answers."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,10 @@ def differences(
     def differ(
         what: str, row: dict[str, Value], column: str | None, of_a: object, of_b: object
     ) -> Disagreement:
-        return Disagreement(a.query_type, a.query_id, what, row, column, a.system, of_a, b.system, of_b)
+        trials = (a.trial_id, b.trial_id)
+        return Disagreement(
+            a.query_type, a.query_id, what, row, column, a.system, of_a, b.system, of_b, trials
+        )
 
     if a.columns != b.columns:
         return [differ("columns", {}, None, list(a.columns), list(b.columns))]

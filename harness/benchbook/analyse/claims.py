@@ -82,6 +82,8 @@ class Judgement:
     """The estimate of ``measured`` on logarithms; None without an interval, or if nothing may be compared."""
     own: bool = False
     """True if it is a question of ours, which the publication did not ask."""
+    from_publication: bool = True
+    """False if the experiment reruns no publication, so that its claims are whoever declared them's."""
     scope: Scope = "run"
     """What the verdict and the ratio rest on."""
     runs: int = 1
@@ -229,6 +231,12 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
         ) from error
 
 
+@functools.cache
+def _reruns(known: tuple[Path, ...], experiment: str) -> bool:
+    """Return whether an experiment states which publication it reruns, in the declarations of today."""
+    return Catalogue(*known).publication(experiment) is not None
+
+
 WORDS = {"statement", "source", "corrected", "added", "conclusion", "counted_with"}
 """Keys of a claim that no verdict depends on."""
 
@@ -275,6 +283,7 @@ def judge(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
         claim.margin, "not run", (), claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
         level=run.level, own=claim.own, over_metric=claim.over_metric,
+        from_publication=_reruns(layers(), run.experiment),
     )  # fmt: skip
     gaps = absent(claim, run)
     if claim.test == "agree":
@@ -310,7 +319,16 @@ def judge(
     verdict, why = _verdict(claim, found, refused, conditions, eased=asked.eased)
     if verdict == "out of reach here":
         shown = replace(shown, fit=None, expect=None, by_case=())
-    return _said(replace(shown, fit=None) if refused else shown, verdict, why)
+    return _said(_unjudged(shown, why[0]) if refused else shown, verdict, why)
+
+
+def _unjudged(shown: Judgement, why: Reason) -> Judgement:
+    """Return the numbers of a refused claim, none of whose cases shows anything."""
+    cells = tuple(
+        replace(cell, unfit=why, evidence=judgement.NONE, verdict="inconclusive", because=why)
+        for cell in shown.cells
+    )
+    return replace(shown, fit=None, cells=cells)
 
 
 # The verdict on all cases of a claim.

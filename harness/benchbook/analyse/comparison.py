@@ -263,13 +263,31 @@ def versus(run: Run, above: Estimate, below: Estimate) -> Versus | None:
     return Versus(above, below, found, unfit, known.factor if known else None)
 
 
-def verdicts(pairs: Sequence[Versus]) -> list[Verdict]:
-    """Return what may be said of comparisons in one family: Holm's method keeps its family-wise error below 5 %."""
-    family = [place for place, pair in enumerate(pairs) if not pair.unfit and pair.ratio.low is not None]
-    adjusted = dict(
-        zip(family, interval.adjusted([pairs[place].ratio.differs for place in family]), strict=True)
-    )
-    return [pair.verdict(adjusted.get(place), len(family)) for place, pair in enumerate(pairs)]
+def verdicts(pairs: Sequence[Versus], beside: Sequence[Versus] = ()) -> list[Verdict]:
+    """Return what may be said of comparisons in one family: Holm's method keeps its family-wise error below 5 %.
+
+    ``beside`` are further members of the family; one that is among ``pairs`` too counts once.
+    """
+    family = [place for place, pair in enumerate(pairs) if _tested(pair)]
+    named = set(map(_sides_of, pairs))
+    others = [pair.ratio.differs for pair in beside if _tested(pair) and _sides_of(pair) not in named]
+    found = interval.adjusted([*(pairs[place].ratio.differs for place in family), *others])
+    adjusted = dict(zip(family, found, strict=False))
+    return [pair.verdict(adjusted.get(place), len(found)) for place, pair in enumerate(pairs)]
+
+
+def _tested(pair: Versus) -> bool:
+    return not pair.unfit and pair.ratio.low is not None
+
+
+def _sides_of(pair: Versus) -> tuple[str, str, frozenset[str]]:
+    """Return what two cells are compared on, and both, whichever of them is above."""
+    return pair.above.phase, pair.above.metric, frozenset((pair.above.cell.name, pair.below.cell.name))
+
+
+def ranked(run: Run) -> list[Versus]:
+    """Return every comparison with the baseline that is tested for who is better: the family of a page."""
+    return [one.pair for one in judged(run) if one.word != NOT_RANKED]
 
 
 NOT_RANKED = "not ranked"

@@ -23,7 +23,8 @@ LEVELS = {
 """Factor → a level of it in a sentence."""
 STORAGES = {
     "local": "the local disk", "minio-s3fs": "a MinIO bucket mounted by s3fs", "tmpfs": "tmpfs",
-    "loop-ext4": "a loop device", "loop-disks": "four loop devices",
+    "loop-ext4": "a loop device", "loop-ext3": "ext3 on a loop device", "loop-xfs": "XFS on a loop device",
+    "loop-disks": "four loop devices",
     "slow-disk": "one slow disk", "slow-disks": "four slow disks",
 }  # fmt: skip
 """Storage → its name in a sentence; others keep theirs."""

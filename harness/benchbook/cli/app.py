@@ -126,8 +126,8 @@ CONTEXTS: dict[str, dict[str, Any]] = {
 
 EXAMPLES = (
     ("run quickstart", "a first run, in a few minutes"),
-    ("claims reports/data/cnos-vs-influx", "the verdicts of a published run"),
-    ("compare reports/data/quickstart latest", "a published run and yours"),
+    ("vs 'gzip -1 -c FILE' 'gzip -9 -c FILE' --check 'gzip -dc'", "two commands, in ten seconds"),
+    ("init my-benchmarks", "a project of your own"),
 )
 
 

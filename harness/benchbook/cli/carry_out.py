@@ -19,6 +19,9 @@ from benchbook.run.benchload import load_client
 from benchbook.run.engine import Outcome, TakeLook
 from benchbook.run.progress import Progress
 
+DIFFERENT = 4
+"""Exit code of a run in which systems gave different answers, as that of a failed trial."""
+
 
 def confirm(results: Path, made: Plan, yes: bool) -> None:
     """Report how much a large run needs, and ask before starting it; raise RequestError if the answer is no."""
@@ -55,7 +58,7 @@ def store(made: Plan, results: Path) -> None:
 
 def carry_out_and_report(made: Plan, results: Path) -> int:
     """Carry out the missing trials of a stored plan, show the results and render the report; return the exit code."""
-    from benchbook.cli import summary
+    from benchbook.cli import differing, summary
     from benchbook.report.render import report
 
     outcome = carried_out(made, results)
@@ -64,13 +67,14 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
     ):
         summary.show(made, results)
         summary.show_missing_origins(made, results)
+        differ = differing.show(made, results)
         print(report(results, made.run_id))
-    return outcome.exit_code
+    return outcome.exit_code or (DIFFERENT if differ else 0)
 
 
 def carried_out(made: Plan, results: Path, end: TakeLook | None = None) -> Outcome:
     """Carry out the missing trials of a stored plan and print their statuses; ``end`` may end it between blocks."""
-    budget = made.gate["budget_seconds"] if made.gate else None
+    budget = (made.sequential or made.gate or {}).get("budget_seconds")
     progress = Progress(estimate_seconds(results, made, skipped(made)), budget=budget)
     again = command(f"resume {made.run_id}")
     with (

@@ -234,6 +234,7 @@ def planned(
     from benchbook.plan.sequential import budget as seconds_of
     from benchbook.provision.find import preview
     from benchbook.provision.request import Request
+    from benchbook.run.benchload import go_command
     from benchbook.run.content import require_possible
 
     chosen = parse_set(sets or [])
@@ -267,9 +268,10 @@ def planned(
         factor, held = BUILD, _revisions(base, head, build)
         builds = tuple(name.partition(FROM)[2] for name in held)
         levels = (builds[: len(builds) // 2], builds[len(builds) // 2 :])
-    for one in () if build else (base, head):
-        if one.given is not None:  # reports a missing path before the plan is stored
-            preview(catalogue.system(one.system), Request(given={one.system: one.given}))
+    for flag, one in () if build else (("--base", base), ("--head", head)):
+        given = {} if one.given is None else {one.system: one.given}
+        # A gate that lacks a side could only skip its trials, so nothing is stored.
+        preview(catalogue.system(one.system), Request(given=given, flag=flag, go=go_command()))
     gate = Gate(factor, *levels, margin, seconds, _metrics(metrics), texts)
 
     def of(blocks: int) -> Plan:
@@ -397,28 +399,14 @@ def answered(found: Result, files: Iterable[tuple[str, Path]], *, as_json: bool)
 
 def result(made: Plan, results: Path) -> Result:
     """Return what the looks of a gate found."""
-    from benchbook.analyse import gated, same_work
-    from benchbook.analyse.gate import Look
     from benchbook.analyse.run import Run
-    from benchbook.plan.gating import Gate
-    from benchbook.record import looks
-    from benchbook.record.trial import read_all
-    from benchbook.report import gate, reasons
+    from benchbook.report import gate
 
-    folder = results / "runs" / made.run_id
-    held = looks.read(folder)
-    taken = [Look(one["block"], one["share"]) for one in held]
     run = Run(results, made.run_id)
-    design = Gate.parse(made.gate or {})
     with run.connected():
-        rows = gated.rows(run, design, taken)
-        faults = tuple(reasons.sentence([one]) for one in same_work.of_run(run).faults())
-    seconds = held[-1].get("spent_seconds") if held else None
-    if seconds is None:  # a gate whose budget counted trials alone
-        seconds = sum(one.get("duration_seconds") or 0.0 for one in read_all(folder, lambda _: None))
-    blocks = taken[-1].block if taken else 0
-    ended = str(run.info["finished_at"] or made.created_at)
-    return gate.Result(made.run_id, made.experiment, design, rows, blocks, seconds, ended, faults)
+        found = gate.of_run(run)
+    assert found is not None  # the plan is that of a gate
+    return found
 
 
 def _show_power(made: Plan, results: Path) -> None:

@@ -74,7 +74,7 @@ def command(
     a wrong verdict in at most 5 % of runs. run.json records all judgements, and `{bench} resume` continues an
     interrupted run by the same rules.
     Exit codes: 0 if every trial is ok; 2 if the request was refused; 3 if a trial was skipped; 4 if one failed or
-    is invalid; 130 if interrupted.
+    is invalid, or if the systems gave different answers, so that no speeds are compared; 130 if interrupted.
     """
     from benchbook.cli import until_decided as sequential
     from benchbook.cli.carry_out import carry_out_and_report, confirm, store

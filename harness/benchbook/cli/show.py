@@ -84,7 +84,7 @@ def _declared(name: str) -> list[dict[str, Any]]:
         {
             "kind": kind,
             **(_numbers(catalogue, name) if kind == "experiment" else {}),
-            **read(name).model_dump(mode="json"),
+            **(_content(catalogue, name) if kind == "dataset" else read(name).model_dump(mode="json")),
         }
         for kind, read in readers.items()
         if name in catalogue.names(kind)
@@ -113,6 +113,21 @@ def _numbers(catalogue: Catalogue, slug: str) -> dict[str, str]:
 
     found = account(catalogue.experiment(slug), catalogue.published(slug))
     return {"published_numbers": totals(found)} if found.numbers or found.missing else {}
+
+
+def _content(catalogue: Catalogue, name: str) -> dict[str, Any]:
+    """Return a dataset; of one from a file that is here also its digest, and its table as systems get it."""
+    from benchbook.declare import data_file
+
+    dataset, declaration = catalogue.dataset(name), catalogue.path("dataset", name)
+    if dataset.source is None:
+        return dataset.model_dump(mode="json")
+    dataset, folder = dataset.pinned(declaration), declaration.parent
+    shown = dataset.model_dump(mode="json")
+    if dataset.source and dataset.source.has_rows and dataset.source.place(folder).exists():
+        held = data_file.columns(dataset.source, dataset.columns, folder)
+        shown["table"] = {dataset.table: {column: kind for column, (_, kind) in held.items()}}
+    return shown
 
 
 def _recorded(name: str, results: Path) -> dict[str, Any]:

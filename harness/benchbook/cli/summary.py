@@ -72,7 +72,12 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         print(error)
         return
     if not found:
-        print("No answer: the run has no claims, and no two systems gave comparable results.")
+        none = (
+            "none of the claims is about its setups"
+            if run.declared.get("claims")
+            else "the run has no claims"
+        )
+        print(f"No answer: {none}, and no two systems gave comparable results.")
         return
     if looks := limits.looks(run):
         print(looks)

@@ -1,4 +1,4 @@
-"""Datasets from a file, such as Parquet or CSV: on this machine or fetched once, known by its SHA-256."""
+"""Datasets from a file, such as Parquet or CSV, or from a folder: on this machine or fetched once, known by SHA-256."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in lower-case hexadecimal digits."""
-Format = Literal["parquet", "csv", "ndjson", "line-protocol", "other"]
+Format = Literal["parquet", "csv", "ndjson", "line-protocol", "other", "folder"]
+UNREAD: tuple[Format, ...] = ("other", "folder")
+"""Formats without rows."""
 Kind = Literal["integer", "float", "text", "boolean", "date", "timestamp"]
 """Type of a column that every system can hold."""
 Columns = dict[str, Kind]
@@ -42,10 +44,11 @@ class FileSource(Model):
     file: Text
     """Path of the file, relative to the declaration or absolute; or an https address, which needs ``sha256``."""
     sha256: Digest | None = None
-    """SHA-256 of the file. Default: that of the file when a run is planned."""
+    """SHA-256 of the file; of a folder, that of the names and contents in it. Default: that when a run is planned."""
     format: Format | None = None
     """Format of the file. Default: by the end of its name, such as ``.parquet``, ``.csv``, ``.ndjson`` or ``.lp``.
-    ``other`` has no rows, and is for commands (workload ``program``)."""
+    ``other`` is any file and ``folder`` a folder with all that is in it. Both have no rows, and are for commands
+    (workload ``program``)."""
     measurement: Text | None = None
     """Measurement of a file in line protocol. Default: its only one."""
     precision: Precision | None = None
@@ -71,7 +74,11 @@ class FileSource(Model):
         if self.format is None and self.stated is None:
             raise ValueError(
                 f'the name of "{self.file}" does not show its format; add format = "parquet", "csv", "ndjson", '
-                '"line-protocol" or "other"'
+                '"line-protocol", "other" or "folder"'
+            )
+        if self.remote and self.stated == "folder":
+            raise ValueError(
+                f'"{self.file}" is fetched, so it is no folder; fetch an archive with format = "other"'
             )
         if (self.measurement or self.precision) and self.stated != "line-protocol":
             raise ValueError("measurement and precision are for line protocol alone; remove them")
@@ -87,6 +94,11 @@ class FileSource(Model):
         """The format, declared or by the end of the name."""
         ending = next((end for end in ENDINGS if self.file.lower().partition("?")[0].endswith(end)), None)
         return self.format or (ENDINGS[ending] if ending else None)
+
+    @property
+    def has_rows(self) -> bool:
+        """True if systems can load it as a table."""
+        return self.stated not in UNREAD
 
     @property
     def typed(self) -> bool:
@@ -105,15 +117,59 @@ class FileSource(Model):
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; raise RequestError if it cannot be read."""
+    """Return the SHA-256 of a file, or of all that is in a folder; raise RequestError if it cannot be read."""
     try:
-        with path.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
+        return _of_folder(path) if path.is_dir() else _of_file(path)
     except OSError as error:
         raise RequestError(
-            f"source.file: {path} cannot be read: {error.strerror}.",
+            f"source.file: {error.filename or path} cannot be read: {error.strerror}.",
             "A path is relative to the folder of the declaration.",
         ) from None
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _of_folder(folder: Path) -> str:
+    """Return the digest of the names below a folder, the contents of its files, and where its links lead."""
+    found = hashlib.sha256()
+    for path in inside(folder):
+        kind, content = "file", ""
+        if path.is_symlink():
+            kind, content = "link", os.readlink(path)  # noqa: PTH115 - a Path would lose a slash at its end
+        elif path.is_dir():
+            kind = "folder"
+        elif path.is_file():
+            content = _of_file(path)
+        else:
+            raise RequestError(
+                f"source.file: {path} is neither a file nor a folder nor a link.",
+                "Remove it from the folder of the dataset.",
+            )
+        for part in (kind, str(path.relative_to(folder)), content):
+            found.update(os.fsencode(part) + b"\0")
+    return found.hexdigest()
+
+
+def inside(folder: Path) -> list[Path]:
+    """Return all that is below a folder, in the order of the names; no link is followed. Raise OSError."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    return sorted(
+        Path(above, name)
+        for above, folders, files in os.walk(folder, onerror=refuse)
+        for name in (*folders, *files)
+    )
+
+
+def size_bytes(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder."""
+    found = inside(path) if path.is_dir() else [path]
+    return sum(one.stat().st_size for one in found if one.is_file() and not one.is_symlink())
 
 
 def pinned(source: FileSource, folder: Path) -> FileSource:
@@ -124,6 +180,12 @@ def pinned(source: FileSource, folder: Path) -> FileSource:
     path = source.place(folder)
     if source.remote and not path.exists():
         return source
+    if path.exists() and path.is_dir() != (source.stated == "folder"):
+        is_a, wanted = ("a folder", "folder") if path.is_dir() else ("no folder", "other")
+        raise RequestError(
+            f'source.file: {path} is {is_a}, but format is "{source.stated}".',
+            f'Name a file, or write format = "{wanted}".',
+        )
     found = digest(path)
     if source.sha256 not in (None, found):
         raise RequestError(

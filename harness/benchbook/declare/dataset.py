@@ -372,7 +372,7 @@ class Dataset(Model):
         assert self.source is not None
         try:
             source = data_file.pinned(self.source, declaration.parent)
-            if source.stated != "other" and source.place(declaration.parent).exists():
+            if source.has_rows and source.place(declaration.parent).exists():
                 data_file.columns(source, self.columns, declaration.parent)
         except RequestError as error:
             raise RequestError(f"datasets/{declaration.name}: {error.message}", error.hint) from None

@@ -45,6 +45,7 @@ POINT = re.compile(
 TAGS = re.compile(rf",({_NAME})=({_NAME})")
 FIELDS = re.compile(rf"({_NAME})=({_TEXT}|[^,]++),?")
 INTEGER = re.compile(r"[+-]?[0-9]{1,19}i|[0-9]{1,19}u")
+WHOLE = re.compile(r"([+-]?[0-9]+)\.?0*")
 FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 BOOLEANS = {
     **dict.fromkeys(("t", "T", "true", "True", "TRUE"), True),
@@ -91,6 +92,8 @@ def points(
                 found.setdefault(name)
                 if name == (next(iter(found)) if wanted is None else wanted):
                     yield number, point(text, precision)
+                elif text.count('"') % 2 and POINT.fullmatch(text) is None:
+                    raise ValueError("a text has a line break, or a quote is not closed")
     except ValueError as error:
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
         raise _refused(file, number, str(why)) from None
@@ -147,8 +150,9 @@ def _value(text: str) -> tuple[str, Value]:
             return "integer", whole
     elif FLOAT.fullmatch(text):
         number, digits = float(text), re.sub(r"[eE].*|\D", "", text).lstrip("0")
-        exact = len(digits) <= DIGITS and (not text.lstrip("+-").isdigit() or int(text) == number)
-        if exact and math.isfinite(number):
+        integral = WHOLE.fullmatch(text)
+        exact = len(digits) <= DIGITS and (integral is None or int(integral[1]) == number)
+        if exact and math.isfinite(number) and bool(number) == bool(digits):  # a tiny number becomes 0
             return "float", number
     raise ValueError(
         f"{text[:60]!r} is not exactly a float or an integer (i, u) of 64 bits, a boolean or a quoted text"

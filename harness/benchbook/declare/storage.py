@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -15,10 +15,17 @@ class NoOptions(Model):
 
 
 class SizedOptions(Model):
-    """Options of ``tmpfs`` and ``loop_ext4``, which each trial creates."""
+    """Options of ``tmpfs``, which each trial creates."""
 
     size_mib: Positive = 4096
     """Capacity in MiB; the storage occupies only what is written to it."""
+
+
+class LoopOptions(SizedOptions):
+    """Options of ``loop``, which each trial creates."""
+
+    file_system: Literal["ext4", "ext3", "xfs"] = "ext4"
+    """Its file system. XFS takes at least 300 MiB."""
 
 
 class DisksOptions(Model):
@@ -53,7 +60,7 @@ StorageOptions = NoOptions | SizedOptions | DisksOptions | S3fsOptions
 OPTIONS: dict[str, type[StorageOptions]] = {
     "local": NoOptions,
     "tmpfs": SizedOptions,
-    "loop_ext4": SizedOptions,
+    "loop": LoopOptions,
     "loop_disks": DisksOptions,
     "minio_s3fs": S3fsOptions,
 }

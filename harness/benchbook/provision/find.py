@@ -51,7 +51,7 @@ def find(system: System, request: Request, only: str | None = None) -> Program:
                 request.progress(f"{system.name} {lacks}; instead: {_preview(system, request)}")
         if found is not None:
             missing.append(found)
-    raise _unavailable(system, missing)
+    raise _unavailable(system, missing, request.flag)
 
 
 def preview(system: System, request: Request) -> str:
@@ -99,13 +99,13 @@ def _preview(system: System, request: Request) -> str:
             return found
         if found is not None:
             missing.append(found)
-    raise _unavailable(system, missing)
+    raise _unavailable(system, missing, request.flag)
 
 
-def _unavailable(system: System, missing: list[Missing]) -> Unavailable:
+def _unavailable(system: System, missing: list[Missing], flag: str) -> Unavailable:
     looked = "; ".join(one.reason for one in missing) or "its declaration names no source for this machine"
     commands = [one.command for one in missing if one.command]
-    program = f"--system {system.name}=PATH"
+    program = f"{flag} {system.name}=PATH"
     hint = f"Get it with: {commands[0]}" if commands else f"Give a program with {program}."
     others = [*commands[1:], *([program] if commands and not system.embedded else [])]
     if others:

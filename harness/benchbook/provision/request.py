@@ -37,6 +37,8 @@ class Request:
 
     given: Mapping[str, str] = field(default_factory=dict)
     """``--system NAME=PATH-or-URL``: system name → path of a program or URL of a running server."""
+    flag: str = "--system"
+    """The option with which the user can give a program: that of a gate is ``--base`` or ``--head``."""
     go: Path | None = None
     """The ``go`` command for systems built from a Go module; None means the one on PATH."""
     cache: Path | None = None

@@ -15,7 +15,7 @@ from benchbook.declare.catalogue import root
 from benchbook.declare.claim import PHASE, Claim
 from benchbook.declare.sql_text import literal
 from benchbook.record import ledger
-from benchbook.report import data, history, links
+from benchbook.report import data, history, links, typed
 from benchbook.report.table import Entry, Link, Table, escape_html
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ def _sides(cells: tuple[Cell, ...]) -> tuple[str, str]:
 
 
 def command(run: Run, statement: str) -> str:
-    """Return the command that runs a statement on a run, as one types it in a clone of the repository."""
+    """Return the command that runs a statement on a run, as one types it in a clone or in the project."""
     place = ledger.DATA / run.experiment / run.run_id
     quoted = shlex.quote(statement) if NOT_IN_SHELL.search(statement) else f'"{statement}"'
     where = f"{shlex.quote(str(place))} " if (root() / place).is_dir() else ""
-    return f"./bench sql {where}{quoted}"
+    return typed.command(run, f"sql {where}{quoted}")
 
 
 def html(run: Run, one: Judgement, why: str) -> str:

@@ -116,6 +116,14 @@ class Stated(NamedTuple):
 SIGNS = {"at-least": "≥", "at-most": "≤"}
 
 
+def asked_bound(one: Judgement) -> tuple[str, float] | None:
+    """Return the sign and the value of the bound that a question of our own asks about; None without one."""
+    expected = one.cells[0].expected if one.own and one.cells else None
+    if expected is None or expected.kind not in SIGNS:
+        return None
+    return SIGNS[expected.kind], expected.value
+
+
 def statement(one: Judgement) -> str:
     """Return the statement of a claim; that of a question which the publication did not ask says so."""
     return f"Our own question: {one.asked}" if one.own else one.statement
@@ -328,7 +336,9 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
     tools = {cell.sides.levels.get(TOOL) for cell in one.cells}
     if len(tools) == 1 and (tool := tools.pop()):
         said = f"in {tool}, {said}"
-    return f"{said[0].upper()}{said[1:]}{around}; {_published(one)}."
+    return (
+        f"{said[0].upper()}{said[1:]}{around}; {_published(one) if one.from_publication else _claimed(one)}."
+    )
 
 
 def _directions(one: Judgement) -> str:
@@ -411,6 +421,8 @@ def was(one: Judgement) -> str:
     if one.own:
         return "not published"
     found = stated(one)
+    if not one.from_publication:
+        return f"claimed {published_words(one)}" if found.value else "claimed without a number"
     if one.published is not None:
         return f"{'published' if found.kind == '=' else 'claimed'} {published_words(one)}"
     if found.value:
@@ -451,6 +463,17 @@ def _published(one: Judgement) -> str:
     if found.value == 1:
         return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
     return f"the claim is a ratio of {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+
+
+def _claimed(one: Judgement) -> str:
+    """Return what is claimed where no publication is rerun."""
+    found = stated(one)
+    if found.value is None:
+        return "no number is claimed"
+    if found.value == 1 and found.kind != "=":
+        return f"the claim is a ratio {'above' if found.kind == '≥' else 'below'} 1"
+    least = {"≥": "at least ", "≤": "at most "}.get(found.kind, "")
+    return f"the claim is a ratio of {least}{published_words(one).removeprefix(found.kind).strip()}"
 
 
 def found(run: Run, one: Judgement, brief: bool = False) -> str:

@@ -23,7 +23,7 @@ from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import PHASE, TRENDS
 from benchbook.declare.metric import describe
-from benchbook.report import claim, reasons
+from benchbook.report import claim, gate, reasons
 from benchbook.report import limits as limits_of
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
 
@@ -273,6 +273,8 @@ def answer_sentence(run: Run) -> Markdown:
     measured = [cell for cell in labelled(run) if cell.ok]
     if not measured:
         return Markdown("No answer: this run has no valid trial. The list of gaps gives the reasons.")
+    if (decided := gate.of_run(run)) is not None:
+        return Markdown(escape_markdown(gate.sentence(decided)))
     if run.against_itself and (found := limits_of.itself(run)):
         return Markdown(escape_markdown(found))
     kinds = [
@@ -336,7 +338,7 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
     pairs = leads(run, phase, "rows_per_second", cells)
     if not pairs:
         return f"fewer than two systems were measured in {phase}"
-    verdicts = comparison.verdicts(pairs)
+    verdicts = comparison.verdicts(pairs, comparison.ranked(run))
     if verdicts[0].winner is None:
         return f"at loading, {reasons.text(verdicts[0].reason)}"
     rates = f"{pairs[0].above.text()} compared with {', '.join(pair.below.text() for pair in pairs)}"
@@ -348,7 +350,8 @@ def _queries(run: Run, cells: list[Cell]) -> list[str]:
     won: dict[str, list[float]] = {}
     phases = run.queries
     by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
-    said = iter(comparison.verdicts([pair for pairs in by_phase for pair in pairs]))
+    found = [pair for pairs in by_phase for pair in pairs]
+    said = iter(comparison.verdicts(found, comparison.ranked(run)))
     full = [phase for phase in phases if run.queued(phase, "latency_p50")]
     undecided = 0
     for phase, pairs in zip(phases, by_phase, strict=True):

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from benchbook.analyse import gated, same_work
 from benchbook.analyse.gate import Chances, Look, Word, overall
 from benchbook.analyse.gated import Row
 from benchbook.analyse.model import FEWEST
 from benchbook.analyse.quantity import text
+from benchbook.analyse.run import Run
 from benchbook.declare.metric import describe
 from benchbook.plan.gating import Gate
+from benchbook.report import reasons
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,24 @@ class Result:
     def block_seconds(self) -> float:
         """The time of a block."""
         return self.seconds / max(self.blocks, 1)
+
+
+def of_run(run: Run) -> Result | None:
+    """Return what the looks of a gate found; None for another run."""
+    stated = run.facts("gate")
+    if not stated:
+        return None
+    held = run.fact_list("looks")
+    taken = [Look(one["block"], one["share"]) for one in held]
+    design = Gate.parse(stated)
+    seconds = held[-1].get("spent_seconds") if held else None
+    if seconds is None:  # a gate whose budget counted trials alone
+        seconds = float(run.frame("trials")["duration_seconds"].sum() or 0.0)
+    return Result(
+        run.run_id, run.experiment, design, gated.rows(run, design, taken), taken[-1].block if taken else 0, seconds,
+        str(run.info["finished_at"] or run.info["created_at"]),
+        tuple(reasons.sentence([one]) for one in same_work.of_run(run).faults()),
+    )  # fmt: skip
 
 
 def percent(share: float | None) -> str:

@@ -16,6 +16,7 @@ from benchbook.analyse.wording import listing
 from benchbook.declare.metric import describe
 from benchbook.declare.program_origin import lacks_origin
 from benchbook.record.runs import chosen as chosen_levels
+from benchbook.report import typed
 from benchbook.report.reasons import text
 
 WAITED_SECONDS = 0.01
@@ -276,8 +277,9 @@ def _noise(run: Run) -> list[str]:
         if (one := noise.of(run, pair, *systems)) is not None
     }
     if not held:
+        measures = typed.command(run, "aa")
         return [
-            "The noise between equal setups is unknown (./bench aa measures it), so small differences may be noise."
+            f"The noise between equal setups is unknown ({measures} measures it), so small differences may be noise."
         ]
     runs = ", ".join(sorted({name for one in held.values() for name in one.runs}))
     counted, beyond = _differ(held)

@@ -20,7 +20,7 @@ from benchbook.analyse import quantity
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import TRIAL, Cell
 from benchbook.declare.metric import describe
-from benchbook.report import links, page
+from benchbook.report import links, page, typed
 from benchbook.report.charts import telemetry
 from benchbook.report.notebook import Document
 from benchbook.report.table import escape_html
@@ -60,8 +60,8 @@ def render(run: Run, files: Path, here: Path, navigation: str, colophon: Colopho
 def _about(run: Run) -> str:
     stated = json.loads(run.info["argv"] or "[]")
     argv = stated if isinstance(stated, list) else []  # of a run of somebody else it may be anything
-    command = escape_html(shlex.join(["./bench", *map(str, argv)]))
-    rows = f"./bench sql reports/data/{run.experiment}/{run.run_id}"
+    command = escape_html(typed.command(run, shlex.join(map(str, argv))))
+    rows = typed.command(run, f"sql reports/data/{run.experiment}/{run.run_id}")
     return (
         f"<p>The run was started with this command:</p><pre><code>{command}</code></pre>"
         f'<section id="bb-trial" class="bb-trial" aria-live="polite" data-sql="{escape_html(rows)}"></section>'

@@ -62,8 +62,8 @@ def _prepared(dataset: Dataset, folder: Path, rows: Path, note: Callable[[str], 
             return found
         except ValueError:
             kept.unlink()
-    if source.stated == "other":
-        return _digested(dataset, path, {}, path.stat().st_size)
+    if not source.has_rows:
+        return _digested(dataset, path, {}, data_file.size_bytes(path))
     note(f"reading {source.file}")
     made = write_rows(dataset, folder, rows)
     write_json(kept, made)
@@ -181,9 +181,9 @@ def require_possible(plan: Plan, catalogue: Catalogue, *, cluster: bool = False)
 
 def _require_table(where: str, dataset: Dataset) -> None:
     """Raise RequestError if a dataset's file has no rows for a system to load."""
-    if dataset.source and dataset.source.stated == "other":
+    if dataset.source and not dataset.source.has_rows:
         raise RequestError(
-            f"{where}the file of the dataset {dataset.name} has the format other, which no system can load.",
+            f"{where}no system can load the dataset {dataset.name}, whose format is {dataset.source.stated}.",
             "Use the workload program, or a file in Parquet, CSV, NDJSON or line protocol.",
         )
 

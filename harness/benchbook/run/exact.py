@@ -80,8 +80,13 @@ def _odd_text(text: str, kind: Kind, *, nearest: bool) -> str:
         return f"TRY_CAST({text} AS BIGINT) IS NULL OR NOT regexp_full_match({text}, '[+-]?\\d+(\\.0*)?')"
     if kind == "float" and not nearest:
         digits = f"ltrim(regexp_replace(regexp_replace({text}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
-        whole = f"TRY_CAST(TRY_CAST({text} AS DOUBLE) AS HUGEINT) = TRY_CAST({text} AS HUGEINT)"
-        return f"length({digits}) > {DIGITS} OR (regexp_full_match({text}, '[+-]?\\d+') AND NOT {whole})"
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        whole = f"TRY_CAST({number} AS HUGEINT) = TRY_CAST({text} AS HUGEINT)"
+        tiny = f"({number} = 0 AND length({digits}) > 0)"
+        return (
+            f"length({digits}) > {DIGITS} OR {tiny}"
+            f" OR (regexp_full_match({text}, '[+-]?\\d+(\\.0*)?') AND NOT {whole})"
+        )
     if kind == "boolean":
         return f"TRY_CAST({text} AS BOOLEAN) IS NULL"
     if kind == "date":

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from benchbook.host import guarded
 
@@ -33,11 +34,25 @@ def _cut(path: Path, size: int, kept_bytes: int) -> None:
     beside.unlink(missing_ok=True)
     try:
         with path.open("rb") as file, beside.open("xb") as kept:
-            kept.write(file.read(kept_bytes))
-            kept.write(f"\n[Benchbook left out {size - 2 * kept_bytes:,} bytes of this log]\n".encode())
-            file.seek(size - kept_bytes)
-            kept.write(file.read(kept_bytes))
+            _write_ends(file, kept, size, kept_bytes)
         shutil.copymode(path, beside)
         os.replace(beside, path)  # noqa: PTH105
     finally:
         beside.unlink(missing_ok=True)
+
+
+def excerpt(source: Path, target: Path, kept_bytes: int) -> None:
+    """Copy a file, of a long one only its beginning and end. Raise OSError."""
+    size = source.stat().st_size
+    with source.open("rb") as file, target.open("wb") as kept:
+        if size > 2 * kept_bytes:
+            _write_ends(file, kept, size, kept_bytes)
+        else:
+            shutil.copyfileobj(file, kept)
+
+
+def _write_ends(file: BinaryIO, kept: BinaryIO, size: int, kept_bytes: int) -> None:
+    kept.write(file.read(kept_bytes))
+    kept.write(f"\n[Benchbook left out {size - 2 * kept_bytes:,} bytes of this file]\n".encode())
+    file.seek(size - kept_bytes)
+    kept.write(file.read(kept_bytes))

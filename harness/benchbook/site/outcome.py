@@ -34,10 +34,12 @@ class Outcome:
     """A comparison with what was measured first; empty for a claim."""
     word: str = ""
     """Both answers on a claim for readers; empty for a comparison."""
+    cases: str = ""
+    """The range of the ratios of a claim's cases, if one ratio of all of them would hide how they differ."""
 
     def ratio(self) -> str:
-        """Return the ratio with its interval as text."""
-        return claim.ratio_text(self.value, self.low, self.high)
+        """Return the ratio with its interval as text; of a claim whose cases differ, their range."""
+        return self.cases or claim.ratio_text(self.value, self.low, self.high)
 
 
 def outcomes(run: Run) -> list[Outcome]:
@@ -54,6 +56,7 @@ def outcomes(run: Run) -> list[Outcome]:
                 one.published,
                 reasons.sentence(one.reasons),
                 word=claim.word(one),
+                cases=f"{claim.measured_words(one)} in {len(one.cells)} cases" if claims.ends(one) else "",
             )
             for one in judged
         ]

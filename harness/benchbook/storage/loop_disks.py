@@ -15,7 +15,7 @@ from benchbook.host.filesystem import in_memory
 from benchbook.storage import mounting
 from benchbook.storage.driver import DISK_PREFIX, Facts, StoragePlace
 from benchbook.storage.local import Storage
-from benchbook.storage.loop_ext4 import MAKE, mount_image
+from benchbook.storage.loop import FILE_SYSTEMS, mount_image
 
 
 class LoopDisks(Storage):
@@ -44,7 +44,11 @@ class LoopDisks(Storage):
         """Return the facts of the first disk's file system, the number of disks, and the storage below them."""
         below = super().facts()
         first = Storage(self._disks[0][0]).facts()
-        made = {"disks": len(self._disks), "made_with": " ".join(MAKE), "below": below}
+        made = {
+            "disks": len(self._disks),
+            "made_with": " ".join(FILE_SYSTEMS["ext4"].command),
+            "below": below,
+        }
         return {**first, **made, "writes_per_second": self._options.writes_per_second}
 
     def drop_caches(self) -> bool:

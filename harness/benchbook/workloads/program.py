@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchbook.run.steps import Steps
 
 PLACES = {
-    "file": "the file of the dataset",
+    "file": "the file or folder of the dataset",
     "folder": "an empty folder of the trial, in which commands run",
     "experiment": "the folder of the experiment",
     "program": "the program of the system",
@@ -38,6 +38,8 @@ ASIDE = ("setup", "prepare", "conclude", "cleanup", "check")
 """Options with an untimed command for bash."""
 EMPTY_RUNS, EMPTY_SECONDS = 50, 0.5
 """Runs of the empty command at most, and the time after which no other one begins."""
+KEPT_BYTES = 512 << 10
+"""Bytes that a trial keeps of the beginning and of the end of what is compared, so that one can see what differs."""
 LEAST_MEMORY = 1.1
 """A peak of memory below this multiple of that of the process that starts commands is inherited from it."""
 
@@ -46,9 +48,9 @@ class ProgramOptions(Options):
     """Options of the workload ``program``: run the command of a system, as hyperfine does."""
 
     values: dict[str, str] = Field(default_factory=dict)
-    """Placeholder → its text, in addition to ``{file}`` (the file of the dataset), ``{folder}`` (the folder in which
-    commands run), ``{experiment}`` (the folder of the experiment), ``{program}`` (the program of the system), and the
-    settings of the arm."""
+    """Placeholder → its text, in addition to ``{file}`` (the file or folder of the dataset), ``{folder}`` (the folder
+    in which commands run), ``{experiment}`` (the folder of the experiment), ``{program}`` (the program of the system),
+    and the settings of the arm."""
     shell: Literal["none", "bash"] = "none"
     """``none`` starts the program itself; ``bash`` runs the command in bash with ``pipefail``."""
     duration: Duration = "2s"
@@ -144,6 +146,11 @@ def _follow(text: str, opened: list[str]) -> None:
         before = sign
 
 
+def kept_output(trial: Path, phase: str) -> Path:
+    """Return the file in which the folder of a trial keeps what is compared of a phase."""
+    return trial / "logs" / f"{phase}-output.txt"
+
+
 def own(command: str) -> str:
     """Return a command with ``{program}`` in place of its first word.
 
@@ -190,7 +197,7 @@ def refuse(
 
 def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
     """Run the system's command until all runs took long enough; check and keep what they gave."""
-    from benchbook.run import content
+    from benchbook.run import content, long_logs
 
     context, system = steps.context, steps.context.system(str(steps.planned.levels["system"]))
     program, command = context.program(steps.planned.program), system.source.command
@@ -227,7 +234,8 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
     empty = [one for one in found if one["type"] == "empty"]
     answer: object = timed[-1]["answer"]
     if aside["check"]:
-        answer = _checked(steps, aside["check"], folder, options.compared)
+        output = folder.with_name("check.output")
+        answer = _checked(steps, aside["check"], output, folder, options.compared)
     else:
         steps.findings.check(
             "timed",
@@ -235,6 +243,8 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
             len(timed),
             sum(one["answer"] == answer for one in timed),
         )
+    if options.compared != "nothing" and output.exists():
+        long_logs.excerpt(output, kept_output(steps.folder, phase), KEPT_BYTES)
     _aside(steps, "cleanup", aside["cleanup"], folder)
     rows = [[0, "exit code", timed[-1]["code"]], [0, options.compared, answer]]
     event = {"id": 0, "query_type": phase, "columns": ["time_ns", "host", "value"], "rows": rows}
@@ -313,13 +323,12 @@ def _aside(steps: Steps, name: str, command: list[str] | None, folder: Path) -> 
     return output
 
 
-def _checked(steps: Steps, command: list[str], folder: Path, compared: str) -> object:
-    """Return what is compared of the output of the command `check`."""
+def _checked(steps: Steps, command: list[str], output: Path, folder: Path, compared: str) -> object:
+    """Write the output of the command `check` to a file, and return what is compared of it."""
     from benchbook.workers.command_loop import answer
 
-    file = folder.with_name("check.output")
-    file.write_bytes(_aside(steps, "check", command, folder))
-    return answer(file, compared)
+    output.write_bytes(_aside(steps, "check", command, folder))
+    return answer(output, compared)
 
 
 def _memory(timed: list[dict[str, Any]]) -> float:

@@ -117,3 +117,15 @@ def test_different_answers_are_not_judged(tmp_path: Path, wrong: str | None, ver
     assert ("not judged: the answers of the systems to q differ in" in sentence(found.reasons)) == (
         wrong is not None
     )
+
+
+def test_the_cases_of_a_refused_claim_show_nothing(tmp_path: Path) -> None:
+    """Else a page would say "holds" beside cases whose systems gave different answers."""
+    factors = {"system": [CNOS, INFLUX], "workers": [100, 200]}
+    other = {"factors": factors, "changes": lambda levels: {"queries_digest": levels["system"]}}
+    found = only(tmp_path, twice, **other)
+    assert found.verdict == "inconclusive"
+    assert len(found.cells) == 2
+    assert all(
+        cell.unfit and (cell.verdict, cell.answer.holds) == ("inconclusive", "open") for cell in found.cells
+    )

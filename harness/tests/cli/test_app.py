@@ -11,6 +11,7 @@ import pytest
 from benchbook import __version__
 from benchbook.cli import options
 from benchbook.cli.app import GROUPS, app, run
+from benchbook.declare.checkout import root
 
 RUN_TAKERS = ("claims", "import", "export", "report")
 
@@ -173,9 +174,26 @@ def test_help_is_a_command_too(words: list[str], shown: str, capsys: pytest.Capt
     assert capsys.readouterr().out == told
 
 
+def test_help_shows_a_page_as_messages_name_it(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (root() / "docs" / "claims.md").read_text()
+    for name in ("claims.md", "docs/claims.md"):
+        assert run(["help", name]) == 0
+        assert capsys.readouterr().out == page
+    assert run(["help", "claims"]) == 0  # the command has the name first
+    assert "--power" in capsys.readouterr().out
+    assert run(["help", "pages"]) == 0
+    listed = capsys.readouterr().out
+    for path in (root() / "docs").glob("*.md"):
+        assert (f"  {path.stem} " in listed) == (path.stem != "README")
+    assert run(["help", "your-own-projct"]) == 2
+    assert 'Did you mean "your-own-project"?' in capsys.readouterr().err
+
+
 def test_help_of_no_command_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["help", "rnu"]) == 2
-    assert "No such command 'rnu'" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert 'There is no command or page "rnu"' in shown
+    assert 'Did you mean "run"?' in shown
 
 
 def test_help_names_the_command_as_the_user_typed_it(

@@ -102,6 +102,40 @@ def test_the_tutorial(
     assert len(list(own.glob("results/runs/batches-*/plan.json"))) == 2
 
 
+def written(held: list[str], project: Path) -> list[str]:
+    """Write the blocks that begin with a path into a project; return their paths."""
+    found = []
+    for block in held:
+        for part in re.split(r"(?m)^(?=(?:#|--) \S+/\S+$)", block):
+            if named := re.match(r"(?:#|--) (\S+/\S+)\n", part):
+                (project / named[1]).parent.mkdir(parents=True, exist_ok=True)
+                (project / named[1]).write_text(part)
+                found.append(named[1])
+    return found
+
+
+def test_both_complete_projects(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import duckdb
+
+    own, held, steps = project.parent / "own", blocks("own-examples.md"), commands("own-examples.md")
+    monkeypatch.setenv("BENCHBOOK_PROJECT", "")
+    assert run(["init", str(own)]) == 0
+    monkeypatch.chdir(own)
+    assert len(written(held, own)) == 10
+    trips = "SELECT 'Berlin' AS city, range / 7.0 AS distance, (range % 5) / 2.0 AS fare FROM range(100)"
+    duckdb.execute(f"COPY ({trips}) TO '{own / 'datasets' / 'trips.parquet'}'")
+    (own / "datasets" / "corpus.txt").write_text("a text\n" * 1000)
+    assert [words[1] for words in steps] == ["show", "show", "run", "run", "claims", "run", "run"]
+    for _, *words in steps:
+        if words[0] == "show":
+            assert run(words[:2]) == 0, capsys.readouterr().err
+        if words[0] == "run":
+            assert run([*words[: words.index("#") if "#" in words else None]]) == 0, capsys.readouterr().err
+    assert len(list(own.glob("results/runs/*/plan.json"))) == 4
+
+
 def test_the_reference_names_every_command() -> None:
     text = (root() / "docs/commands.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| `\./bench ([a-z]+)", text, re.MULTILINE)

@@ -14,7 +14,7 @@ from benchbook.cli.carry_out import skipped
 from benchbook.cli.gate import Side, side
 from benchbook.cli.look import Clock
 from benchbook.declare.catalogue import Catalogue
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, Unavailable
 from benchbook.plan.gating import Gate
 from benchbook.plan.plan import Plan
 from benchbook.run import interleaved
@@ -78,6 +78,19 @@ def test_two_programs_of_one_system_are_two_builds(tmp_path: Path) -> None:
     }
     assert {trial.program for trial in made.trials} == set(made.given)
     assert {trial.levels["build"] for trial in made.trials} == {"base", "head"}
+
+
+def test_a_side_that_is_not_here_is_refused_with_the_option_of_a_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from benchbook.provision import find, host
+    from benchbook.provision.request import Missing
+
+    monkeypatch.setattr(find, "SOURCES", (host,))
+    monkeypatch.setattr(host, "preview", lambda *_: Missing("it is not on PATH"))
+    with pytest.raises(Unavailable, match="DuckDB is unavailable here: it is not on PATH") as refused:
+        planned(tmp_path, "duckdb", "duckdb-0.9.2")
+    assert refused.value.hint == "Give a program with --base duckdb=PATH."
 
 
 def test_a_share_that_shrinks_at_a_resume_spends_no_error_twice() -> None:

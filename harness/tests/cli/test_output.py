@@ -82,11 +82,11 @@ def test_a_stream_that_the_caller_closed_is_no_error(closed_one: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["pipe", "full"])
-@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("skipped", 3), ("failed", 4)])
+@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("skipped", 3), ("failed", 4), ("different", 4)])
 def test_a_run_ends_and_keeps_its_exit_code(
     device: str, status: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: int
 ) -> None:
-    from benchbook.cli import carry_out, summary
+    from benchbook.cli import carry_out, differing, summary
     from benchbook.report import render
     from benchbook.run.engine import Outcome
 
@@ -107,6 +107,7 @@ def test_a_run_ends_and_keeps_its_exit_code(
     monkeypatch.setattr(carry_out, "carried_out", carried_out)
     monkeypatch.setattr(carry_out, "store", lambda *_: None)
     monkeypatch.setattr(summary, "show", shown)
+    monkeypatch.setattr(differing, "show", lambda *_: status == "different")
     monkeypatch.setattr(render, "report", reported)
     path = f"/dev/fd/{closed}" if device == "pipe" else "/dev/full"
     output = os.dup(closed) if device == "pipe" else os.open(path, os.O_WRONLY)

@@ -101,6 +101,24 @@ def test_what_no_run_could_do_is_a_mistake_when_it_is_shown(
     assert said in capsys.readouterr().err
 
 
+def test_a_dataset_from_a_file_is_shown_with_its_digest_and_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "benchbook.toml").write_text('name = "mine"\n')
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "own-trips.csv").write_text("Distance km,day\n1.5,2024-01-31\n")
+    stated = 'name = "own-trips"\ntitle = "T"\ndescription = "T."\n[source]\nfile = "own-trips.csv"\n'
+    (tmp_path / "datasets" / "own-trips.toml").write_text(stated)
+    monkeypatch.setenv("BENCHBOOK_PROJECT", str(tmp_path))
+    assert run(["show", "own-trips", "--json"]) == 0
+    [found] = json.loads(capsys.readouterr().out)
+    assert len(found["source"]["sha256"]) == 64
+    assert found["table"] == {"own_trips": {"distance_km": "float", "day": "date"}}
+    (tmp_path / "datasets" / "own-trips.csv").unlink()
+    assert run(["show", "own-trips"]) == 2
+    assert "datasets/own-trips.toml: source.file: " in capsys.readouterr().err
+
+
 def test_the_list_of_experiments_names_few_systems(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["list"]) == 0
     shown = capsys.readouterr().out

@@ -100,3 +100,59 @@ def test_brackets_in_a_path_are_no_pattern(tmp_path):
 def test_a_fetched_file_keeps_the_end_of_its_name(tmp_path):
     source = data_file.FileSource(file="https://example.org/a/b.csv.gz?x=1", sha256="0" * 64)
     assert source.place(tmp_path).name == f"{'0' * 64}-b.csv.gz"
+
+
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "empty").mkdir()
+    (folder / "a.txt").write_text("a")
+    (folder / "deep" / "b.txt").write_text("bb")
+    (folder / "link").symlink_to("/nowhere")
+    return folder
+
+
+def test_a_folder_is_known_by_what_is_in_it_and_not_by_when_it_was_made(tmp_path: Path) -> None:
+    declared, folder = dataset({"file": "corpus", "format": "folder"}), tree(tmp_path)
+    first = declared.pinned(tmp_path / "own-trips.toml")
+    assert first.source is not None
+    assert not first.source.has_rows
+    assert data_file.size_bytes(folder) == 3
+    (folder / "a.txt").touch()
+    (folder / "a.txt").chmod(0o600)
+    assert declared.pinned(tmp_path / "own-trips.toml") == first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "a.txt").write_text("c"),
+        lambda folder: (folder / "a.txt").rename(folder / "c.txt"),
+        lambda folder: (folder / "a.txt").rename(folder / "deep" / "a.txt"),
+        lambda folder: (folder / "empty").rmdir(),
+        lambda folder: (folder / "empty" / "c").write_text(""),
+        lambda folder: ((folder / "link").unlink(), (folder / "link").symlink_to("/elsewhere")),
+        lambda folder: ((folder / "link").unlink(), (folder / "link").write_text("/nowhere")),
+    ],
+)
+def test_a_folder_with_another_content_is_another_one(tmp_path: Path, change: Any) -> None:
+    folder = tree(tmp_path)
+    before = data_file.digest(folder)
+    change(folder)
+    assert data_file.digest(folder) != before
+
+
+def test_a_folder_and_a_file_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    import os
+
+    folder, declaration = tree(tmp_path), tmp_path / "own-trips.toml"
+    with pytest.raises(RequestError, match='corpus is a folder, but format is "other"') as refused:
+        dataset({"file": "corpus", "format": "other"}).pinned(declaration)
+    assert 'format = "folder"' in str(refused.value.hint)
+    with pytest.raises(RequestError, match=r'a\.txt is no folder, but format is "folder"'):
+        dataset({"file": "corpus/a.txt", "format": "folder"}).pinned(declaration)
+    with pytest.raises(RequestError, match="no folder; fetch an archive"):
+        dataset({"file": "https://example.org/a", "sha256": "0" * 64, "format": "folder"})
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(RequestError, match="pipe is neither a file nor a folder nor a link"):
+        dataset({"file": "corpus", "format": "folder"}).pinned(declaration)

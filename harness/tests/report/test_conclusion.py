@@ -139,6 +139,29 @@ def test_a_load_under_a_second_has_a_ratio_and_no_verdict(made):
     assert "at loading, no verdict on DuckDB 1.5.6 and SQLite 3.45.1: the phase load lasted 0.07" in words
 
 
+def test_the_answer_is_as_strict_as_the_comparisons_of_the_page(made, monkeypatch):
+    asked = []
+    plain = comparison.Versus.verdict
+
+    def verdict(pair, adjusted=None, among=1):
+        asked.append((pair.above.phase, adjusted, among))
+        return plain(pair, adjusted, among)
+
+    run = made()
+    page = comparison.ranked(run)
+    assert len(page) > 1
+    monkeypatch.setattr(comparison.Versus, "verdict", verdict)
+    comparison.verdicts(page)
+    of_page, *_ = [one for one in asked if one[0] == "load"]
+    asked.clear()
+    conclusion.answer_sentence(run)
+    [of_answer] = [one for one in asked if one[0] == "load"]
+    assert of_answer == (of_page[0], pytest.approx(of_page[1]), of_page[2])
+    asked.clear()
+    comparison.verdicts(page[:1])
+    assert asked[0][2] == 1
+
+
 def test_answer_and_comparison_give_the_ratio_of_a_load_in_one_direction(made):
     """The baseline is declared, so the ratio may lie below 1; the sentence states it from the faster one's side."""
     run = made()

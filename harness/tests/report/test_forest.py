@@ -52,6 +52,26 @@ def test_our_own_question_has_no_published_mark():
 
 
 @pytest.mark.parametrize(
+    ("kind", "bound"), [("at-least", ("≥", 1.5)), ("at-most", ("≤", 1.5)), ("equal", None)]
+)
+def test_the_bound_of_our_own_question_is_a_line_and_no_diamond(kind: str, bound: tuple[str, float] | None):
+    expected = SimpleNamespace(kind=kind, value=1.5, within=None)
+    own = Judgement(
+        "q", "Own: is a faster?", "", None, 2.0, 1.5, 2.5, 0.1, "reproduced", (), "load", "rows_per_second",
+        "at-least", own=True, cells=(cast("JudgedCell", SimpleNamespace(expected=expected)),),
+    )  # fmt: skip
+    assert claim.asked_bound(own) == bound
+    assert claim.asked_bound(replace(own, own=False)) is None
+    drawn = forest.lane(SCALE, Shown("", (2.0,), None, None), None, "=", asked=bound)
+    assert (
+        ('class="asked"' in drawn)
+        == ("asked ≥1.50" in drawn or "asked ≤1.50" in drawn)
+        == (bound is not None)
+    )
+    assert 'class="was"' not in drawn
+
+
+@pytest.mark.parametrize(
     ("factor", "text"), [(2.5, "a factor of 2.50"), (1.004, "0.40 %"), (1.0101, "a factor of 1.01")]
 )
 def test_a_title_never_says_by_a_factor_of_one(factor: float, text: str):

@@ -56,6 +56,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "notes": (),
         "cells": cells or (cell(verdict=verdict),),
         "conditions": (), "over_metric": None, "in_cells": "all", "missing": 0, "own": False, "scope": "processors",
+        "from_publication": True,
         "fit": FITS.get(verdict),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
@@ -191,6 +192,21 @@ def test_an_open_verdict_counts_what_its_cases_show():
 def test_our_own_question_is_no_published_result():
     own = judged("contradicted", own=True)
     assert claim.sentence(RUN, own).endswith("; the publication did not measure this.")
+
+
+@pytest.mark.parametrize(
+    ("test", "published", "said", "was"),
+    [
+        ("at-least", 1.0, "the claim is a ratio above 1.", "claimed ≥ 1.00"),
+        ("at-most", 1.0, "the claim is a ratio below 1.", "claimed ≤ 1.00"),
+        ("ratio", 2.0, "the claim is a ratio of 2.00.", "claimed 2.00"),
+    ],
+)
+def test_without_a_publication_nothing_is_called_published(test: Any, published: float, said: str, was: str):
+    held = cell(expected=Expectation(test, published))
+    one = judged("reproduced", held, test=test, published=published, from_publication=False)
+    assert claim.sentence(RUN, one).endswith(f"; {said}")
+    assert claim.was(one) == was
 
 
 def test_with_failures_neither_is_better():

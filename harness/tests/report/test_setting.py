@@ -23,6 +23,20 @@ def test_a_load_that_fixes_its_end_is_described_by_its_amount(plain, monkeypatch
     assert ("writes for" in told) == (not fixed)
 
 
+@pytest.mark.parametrize(
+    ("source", "rows", "words"),
+    [
+        ({"file": "data/trips.parquet"}, 200_000, "200,000 rows of the file trips.parquet"),
+        ({"file": "corpus.tar", "format": "other"}, 0, "the file corpus.tar"),
+        ({"file": "../linux-source", "format": "folder"}, 0, "the folder linux-source"),
+    ],
+)
+def test_a_file_of_ones_own_is_not_synthetic(plain, monkeypatch, source, rows, words):
+    facts = {"dataset": {"generator": "file", "rows": rows}, "planned": {"dataset": {"source": source}}}
+    monkeypatch.setattr(type(plain), "facts", lambda self, topic: facts.get(topic, {}))
+    assert setting._data(plain) == words
+
+
 def test_only_loads_that_the_profile_runs_are_described_each_with_its_time(plain, monkeypatch):
     profile = {"options": {"duration": "5s"}, "phases": ["first", "second", "third"]}
     profile["phase_options"] = {"second": {"duration": "1m"}, "third": {"operations": 10}}

@@ -83,6 +83,25 @@ def test_a_file_that_changes_after_the_plan_makes_the_trial_invalid(tmp_path: Pa
         content.prepared(catalogue, pinned, tmp_path, str)
 
 
+def test_a_folder_for_commands_has_a_size_and_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a").write_text("abc")
+    stated = {
+        "name": "trips",
+        "title": "T",
+        "description": "T.",
+        "source": {"file": "corpus", "format": "folder"},
+    }
+    pinned = Dataset.model_validate(stated).pinned(tmp_path / "trips.toml")
+    catalogue: Any = SimpleNamespace(path=lambda *_: tmp_path / "trips.toml")
+    found = content.prepared(catalogue, pinned, tmp_path, str)
+    assert (found["bytes"], found["rows"], found["tables"]) == (3, 0, {})
+    assert content.require_same(catalogue, pinned) == tmp_path / "corpus"
+    (tmp_path / "corpus" / "b").write_text("")
+    with pytest.raises(TrialInvalid, match="changed during the run"):
+        content.require_same(catalogue, pinned)
+
+
 BODY = b"a,b\n" + b"1,2\n" * 5000
 
 

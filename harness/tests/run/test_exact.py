@@ -74,6 +74,27 @@ def test_a_text_in_a_file_is_the_value_in_systems(
             loaded(tmp_path, **columns)
 
 
+@pytest.mark.parametrize(
+    ("value", "columns", "refused"),
+    [
+        ("1e-400", {}, True),
+        ("1e-400", {"a": "float"}, False),
+        ("0.0e-400", {}, False),
+        ("9007199254740993.0", {}, True),
+        ("9007199254740992.0", {}, False),
+    ],
+)
+def test_a_number_that_becomes_another_one_is_refused(
+    tmp_path: Path, value: str, columns: dict[str, str], refused: bool
+) -> None:
+    (tmp_path / "t.csv").write_text(f"a\n1.5\n{value}\n")
+    if refused:
+        with pytest.raises(RequestError, match="1 value that is not exactly a finite float"):
+            loaded(tmp_path, **columns)
+    else:
+        assert len(loaded(tmp_path, **columns)) == 2
+
+
 def test_a_number_with_too_many_digits_is_no_float_unless_that_is_declared(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a\n9223372036854775808\n9007199254740993\n0.12345678901234567890\n1.5\n")
     with pytest.raises(

@@ -17,7 +17,7 @@ def test_a_long_log_keeps_beginning_and_end(tmp_path: Path) -> None:
     short = tmp_path / "logs" / "short.log"
     short.write_bytes(b"d" * 7000)
     assert long_logs.cut(tmp_path / "logs", 3000) == [log]
-    said = b"\n[Benchbook left out 100,000 bytes of this log]\n"
+    said = b"\n[Benchbook left out 100,000 bytes of this file]\n"
     assert log.read_bytes() == b"a" * 3000 + said + b"c" * 3000
     assert short.read_bytes() == b"d" * 7000
     assert [path.name for path in log.parent.iterdir()] == ["server.log"]

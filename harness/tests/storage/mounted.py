@@ -22,8 +22,9 @@ def place(tmp_path):
 @contextmanager
 def mounted(tmp_path, driver, **options):
     """Mount a storage and unmount it; skip the test with the reason if this machine cannot."""
-    if driver.startswith("loop_") and not shutil.which("mkfs.ext4"):
-        pytest.skip("mkfs.ext4 is not on PATH (Debian: e2fsprogs)")
+    make = f"mkfs.{options.get('file_system', 'ext4')}"
+    if driver.startswith("loop") and not shutil.which(make):
+        pytest.skip(f"{make} is not on PATH (Debian: e2fsprogs, xfsprogs)")
     made = storage(declared(driver, **options), place(tmp_path))
     try:
         made.mount()

@@ -11,7 +11,7 @@ from benchbook.storage import mounting
 from benchbook.storage.find import storage
 from tests.storage.mounted import declared, mounted, place
 
-NAMES = {"tmpfs": "tmpfs", "loop_ext4": "ext4"}
+NAMES = {"tmpfs": "tmpfs", "loop": "ext4"}
 
 
 @pytest.fixture
@@ -34,6 +34,16 @@ def test_it_is_its_own_file_system_of_the_asked_size_and_gone_afterwards(one, ki
     assert list((tmp_path / "scratch").iterdir()) == []
     assert list((tmp_path / "mounts").iterdir()) == []
     one.unmount()
+
+
+@pytest.mark.parametrize("kind", ["ext3", "xfs"])
+def test_a_loop_device_has_the_declared_file_system(kind: str, tmp_path: Path) -> None:
+    with mounted(tmp_path, "loop", size_mib=320, file_system=kind) as made:
+        facts = made.facts()
+        assert (facts["type"], facts["made_with"].split()[0]) == (kind, f"mkfs.{kind}")
+        (made.folder / "file").write_bytes(b"x")
+        made.check()
+    assert list((tmp_path / "scratch").iterdir()) == []
 
 
 @pytest.mark.parametrize("one", NAMES, indirect=True)

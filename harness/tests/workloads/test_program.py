@@ -231,6 +231,29 @@ def test_an_output_that_differs_between_runs_is_found(trial: Any) -> None:
     assert all(check["ok"] for check in other.findings.checks)
 
 
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({}, "b\na\n"),
+        ({"compared": "lines", "check": "sort {output}"}, "a\nb\n"),
+        ({"compared": "nothing"}, None),
+    ],
+)
+def test_a_trial_keeps_what_is_compared(trial: Any, options: dict[str, str], kept: str | None) -> None:
+    one = trial("cat {file}")
+    program.run(one, "read", ProgramOptions(duration="0.01s", **options))  # type: ignore[arg-type]
+    file = program.kept_output(one.folder, "read")
+    assert (file.read_text() if file.exists() else None) == kept
+
+
+def test_of_a_long_output_a_trial_keeps_both_ends(trial: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "KEPT_BYTES", 4)
+    one = trial("cat {file}", "1234567890")
+    program.run(one, "read", ProgramOptions(duration="0.01s"))
+    said = "1234\n[Benchbook left out 2 bytes of this file]\n7890"
+    assert program.kept_output(one.folder, "read").read_text() == said
+
+
 def test_the_time_of_an_empty_command_is_subtracted_only_if_declared() -> None:
     run = {"user_seconds": 0.5, "system_seconds": 0.25, "memory_bytes": 30_000, "floor_bytes": 10_000}
     timed, empty = (

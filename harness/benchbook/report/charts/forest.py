@@ -33,10 +33,12 @@ SHARED = 3
 CAPTION = (
     "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the ratio over all runs "
     "of the same work, with its {}. Ring: one run. Thin line: the ratio to expect on another processor. Diamond: the "
-    "published ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
+    "{} ratio; with ≥ or ≤ it is a bound. The dashed line is at 1, no difference."
 )
-"""Below the chart; ``{}`` is the name of the intervals."""
+"""Below the chart; the places are for the name of the intervals, and for "published" or "claimed"."""
 FAR = "An arrow with a number is a ratio beyond the axis."
+"""Below the chart, if a row has one."""
+ASKED = "Upright line with ≥ or ≤: the bound of a question that was not published."
 """Below the chart, if a row has one."""
 CASES = "A claim with several cases has a dot for each, and one answer on all of them."
 
@@ -80,7 +82,9 @@ def chart(run: Run) -> Block | Markdown:
         return missing("The chart of claims", "the run declared none")
     order = sorted(found, key=lambda one: not claim.has_ratio(one))
     ratios = [one for one in order if claim.has_ratio(one)]
-    scale = scale_of([claim.shown(one) for one in ratios], [claim.stated(one).value for one in ratios])
+    bounds = [bound[1] for one in ratios if (bound := claim.asked_bound(one))]
+    marked = [*(claim.stated(one).value for one in ratios), *bounds]
+    scale = scale_of([claim.shown(one) for one in ratios], marked)
     counted = Counter(note for one in order for note in claim.caveats(one))
     shared = {note: rows for note, rows in counted.items() if rows > SHARED}
     specific, common = verdicts.reasons_of(order)
@@ -88,12 +92,13 @@ def chart(run: Run) -> Block | Markdown:
     table = verdicts.table(run)
     cases = [CASES] if any(len(one.cells) > 1 for one in order) else []
     said = [
-        CAPTION.format(claim.interval_name(order)),
+        CAPTION.format(claim.interval_name(order), _stated_by(order[0])),
         *cases,
         *(f"{rows} of {len(order)} claims: {note}." for note, rows in shared.items()),
     ]
     if len({one.level for one in order}) > 1:
         said.append("The level of these CIs is above 95 %, because the claims were judged after each block.")
+    said += [ASKED] if any(map(claim.asked_bound, ratios)) else []
     said += [FAR] if is_beyond(rows) else []
     said += [common] if common else []
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
@@ -148,7 +153,16 @@ def _row(run: Run, one: Judgement, why: str, scale: Scale, shared: Collection[st
         f"<small>{escape_html(claim.rests(one))}</small>"
     )
     sessions = sessions_of(one.by_case[0]) if len(one.by_case) == 1 else ()
-    drawn = lane(scale, seen, stated.value, stated.kind, one.expect, sessions)
+    drawn = lane(
+        scale,
+        seen,
+        stated.value,
+        stated.kind,
+        one.expect,
+        sessions,
+        asked=claim.asked_bound(one),
+        by=_stated_by(one),
+    )
     return parts(found.holds, said, drawn, answer, numbers, _cases(one, scale) + behind, named)
 
 
@@ -190,10 +204,13 @@ def lane(
     kind: str,
     expect: tuple[float, float] | None = None,
     sessions: Sequence[Session] = (),
+    asked: tuple[str, float] | None = None,
+    by: str = "published",
 ) -> str:
     """Return the marks of a row: the line at 1, the intervals, a dot for each case, and the published ratio.
 
-    ``expect`` is the interval of the ratio on another processor, and ``sessions`` are the ratios of single runs.
+    ``expect`` is the interval of the ratio on another processor, ``sessions`` are the ratios of single runs, and
+    ``asked`` the sign and value of the bound of a question of our own. ``by`` says what ``stated`` is.
     """
     marks = [f'<i class="one" style="left:{scale.at(1):.1f}%"></i>']
     for name, low, high in (("expect", *(expect or (None, None))), ("bar", seen.low, seen.high)):
@@ -208,13 +225,21 @@ def lane(
     if stated:
         sign = "" if kind == "=" else kind
         mark = f"<b>{sign}</b>" if sign else ""
-        marks.append(_mark("was", scale, stated, mark, f"published {sign}"))
-        label += f", published {sign}{quantity.number(stated)}"
+        marks.append(_mark("was", scale, stated, mark, f"{by} {sign}"))
+        label += f", {by} {sign}{quantity.number(stated)}"
+    if asked:
+        marks.append(_mark("asked", scale, asked[1], f"<b>{asked[0]}</b>", f"asked {asked[0]}"))
+        label += f", asked {asked[0]}{quantity.number(asked[1])}"
     if expect:
         label += f", on another processor expect {claim.interval(*expect)}"
     # Links inside an image would be hidden from readers who hear the page.
     role = "group" if any(one.address for one in sessions) else "img"
     return f'<span class="bb-lane" role="{role}" aria-label="{escape_html(label)}">{"".join(marks)}</span>'
+
+
+def _stated_by(one: Judgement) -> str:
+    """Return what the statement of a claim is: published, or claimed where no publication is rerun."""
+    return "published" if one.from_publication else "claimed"
 
 
 def sessions_of(over: Over | None) -> tuple[Session, ...]:
@@ -256,13 +281,14 @@ def _cases(one: Judgement, scale: Scale) -> str:
     for cell in cells:
         seen, stated = claim.shown_case(cell), None if one.own else cell.published
         found = grade.Reading(*cell.answer)
-        drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over[id(cell)]))
+        drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over[id(cell)]), by=_stated_by(one))
         rows += parts(
             found.holds, escape_html(claim.case(cell.sides.levels, factors)), drawn,
-            holding.marked(holding.words(found), found), f"<b>{escape_html(seen.text)}</b>{_was(stated)}",
+            holding.marked(holding.words(found), found),
+            f"<b>{escape_html(seen.text)}</b>{_was(stated, _stated_by(one))}",
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 
 
-def _was(stated: float | None) -> str:
-    return f"<small>published {quantity.number(stated)}</small>" if stated else ""
+def _was(stated: float | None, by: str) -> str:
+    return f"<small>{by} {quantity.number(stated)}</small>" if stated else ""

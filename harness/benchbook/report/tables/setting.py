@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import PurePath
 from typing import Any
 
 from benchbook.analyse import quantity, wording
@@ -10,6 +11,7 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue
+from benchbook.declare.dataset import FILE
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
@@ -126,11 +128,16 @@ def _data(run: Run) -> str:
         return f"{number} objects of {', '.join(words)}"
     if stocks:
         return f"synthetic bars of {' and '.join(stocks)} stocks"
+    if facts.get("generator") == FILE:
+        return _file(run, facts.get("rows"))
+    return _generated(run, facts) if facts.get("rows") else ""
+
+
+def _generated(run: Run, facts: dict[str, Any]) -> str:
+    """Return the rows that a generator makes: how many, or for how long they are loaded."""
     rows, scale = facts.get("rows"), facts.get("scale")
     noun = SOURCES.get(str(facts.get("generator")))
     of = f" of {scale} {noun}" if scale and noun else ""
-    if not rows:
-        return ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
     by_duration: dict[str, list[str]] = {}
     loading = having(lambda one: one.loads)
@@ -151,6 +158,15 @@ def _data(run: Run) -> str:
         ]
         return "; ".join([f"synthetic rows{of}", *each])
     return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
+
+
+def _file(run: Run, rows: int | None) -> str:
+    """Return the name of the file of a dataset, with its rows if it has some."""
+    source = (run.facts("planned").get("dataset") or {}).get("source") or {}
+    name = PurePath(str(source.get("file", ""))).name
+    if rows:
+        return f"{quantity.count(rows)} rows of the file {name}"
+    return f"the {'folder' if source.get('format') == 'folder' else 'file'} {name}"
 
 
 def _clients(run: Run) -> str:

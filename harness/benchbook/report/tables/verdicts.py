@@ -13,7 +13,7 @@ from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record import ledger, manifest
 from benchbook.record.rerun import made_by, of_declarations
-from benchbook.report import claim, holding, reasons
+from benchbook.report import claim, holding, reasons, typed
 from benchbook.report.table import Markdown, Table, escape_html, escape_markdown, missing
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def counts(run: Run) -> Markdown:
         return missing("The answers", "the run declared no claims")
     own = [one for one in found if one.own]
     published = [one for one in found if one not in own]
-    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that we added"
+    added = "we added" if published else "were not published"
+    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that {added}"
     said = [
         f"of {noun}: {_counted(held)}"
         for noun, held in ((f"{len(published)} claims", published), (questions, own))
@@ -134,10 +135,8 @@ def rerun_commands(run: Run) -> Markdown:
     published = _rerun_published(run)
     name = published or run.run_id
     facts = run.facts("provenance")
-    stated = of_declarations(facts)
-    project = stated.get("name") if stated is not facts else None
-    start = "benchbook" if project else "./bench"
-    again = [f"{start} rerun {shlex.quote(name)}"]
+    project, stated = typed.project(run), of_declarations(facts)
+    again = [typed.command(run, f"rerun {shlex.quote(name)}")]
     again += [] if project else [f"nix run .#benchbook -- rerun {shlex.quote(name)}"]
     does, given = made_by(json.loads(info["argv"] or "[]"))
     options = shlex.join([info["experiment"]] if given is None else given)
@@ -151,7 +150,7 @@ def rerun_commands(run: Run) -> Markdown:
         f"{where}, this command prints the one that repeats the trials of this run in the same order:",
         f"<pre><code>{escape_html(chr(10).join(again))}</code></pre>",
         f"Or without `rerun`, {clone[0].lower()}{clone[1:]}:",
-        f"<pre><code>{escape_html(revision)}{escape_html(f'{start} {does} {options}{seed}')}</code></pre>",
+        f"<pre><code>{escape_html(revision)}{escape_html(typed.command(run, f'{does} {options}{seed}'))}</code></pre>",
     ]
     if "…/" in options:
         parts.append(

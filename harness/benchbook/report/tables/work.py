@@ -12,7 +12,7 @@ from benchbook.analyse.answers import Disagreement
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
-from benchbook.report import answer, links
+from benchbook.report import answer, links, typed
 from benchbook.report.table import Block, Details, Entry, Link, Markdown, Table, escape_markdown, missing
 
 MOST = 30
@@ -319,7 +319,7 @@ def gaps_table(run: Run) -> Table | Markdown:
                 "",
                 "",
                 "not run",
-                "the run is not finished; continue it with: ./bench resume",
+                f"the run is not finished; continue it with: {typed.command(run, 'resume')}",
             ]
         )
     return Table(
