@@ -45,6 +45,15 @@ def count(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.0f}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "block"), counted(1200, "claim")
+    ('1 block', '1,200 claims')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def scale(largest: float, unit: str) -> tuple[float, str]:
     """Return the divisor and the unit for an axis up to ``largest``.
 

@@ -157,6 +157,8 @@ class Workload:
     that of the experiment. None: just itself."""
     own_data: bool = False
     """True if it writes other data than the dataset of the experiment."""
+    client: str = ""
+    """What does the operations, on pages; empty if that is benchload, or a process in which the system runs."""
 
 
 def workloads() -> Mapping[str, Workload]:

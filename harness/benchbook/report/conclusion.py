@@ -259,7 +259,7 @@ def run_line(run: Run) -> Markdown:
     blocks = trials["block"].n_unique()
     when = f", {info['started_at']:%Y-%m-%d %H:%M} UTC" if info["started_at"] else ""
     return Markdown(
-        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {blocks} blocks{when}."
+        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {quantity.counted(blocks, 'block')}{when}."
     )
 
 

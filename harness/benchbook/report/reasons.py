@@ -147,10 +147,6 @@ def _wanted(levels: Facts) -> str:
     )
 
 
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def _recorded(reason: str | None) -> str:
     """Return the reason that a trial recorded, without its full stop."""
     return (reason or "no reason was recorded").rstrip(".")
@@ -183,7 +179,7 @@ def _no_interval(facts: Facts) -> str:
 
 
 def _few(count: int, word: str, least: int) -> str:
-    return f"{_number(count, word)}; an interval needs at least {least}"
+    return f"{quantity.counted(count, word)}; an interval needs at least {least}"
 
 
 def _within(facts: Facts) -> str:
@@ -364,7 +360,7 @@ def _out_of_reach(facts: Facts) -> str:
 def _few_trials(facts: Facts) -> str:
     smallest = " in the smallest case" if facts["smallest"] else ""
     of_run = " in this run" if facts.get("of_run") else ""
-    return f"{_number(facts['trials'], 'trial')} of each side{smallest}{of_run}"
+    return f"{quantity.counted(facts['trials'], 'trial')} of each side{smallest}{of_run}"
 
 
 def _step(facts: Facts) -> str:
@@ -457,7 +453,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "out-of-reach": _out_of_reach,
     "other-errors": lambda facts: (
-        f"{_number(facts['operations'], 'operation')} of {facts['setup']} failed with {', '.join(facts['messages'])},"
+        f"{quantity.counted(facts['operations'], 'operation')} of {facts['setup']} failed with {', '.join(facts['messages'])},"
         f' and only "{facts["error"]}" may occur: {facts["why"].rstrip(".")}'
     ),
     "cases-unmet": lambda facts: (
@@ -468,7 +464,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
         f"{facts['why'].rstrip('.')}"
     ),
     "idle": "{idle} of {of} trials of {setup} measured a rate of 0",
-    "operations-failed": lambda facts: f"{_number(facts['number'], 'operation')} failed",
+    "operations-failed": lambda facts: f"{quantity.counted(facts['number'], 'operation')} failed",
     "not-cold": (
         "{phase} asked for cold caches, and in {number} of {of} trials of {setup} they were not cold (lukewarm)"
     ),
@@ -510,7 +506,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "look": "judged after {blocks} blocks (at most {maximum}), at significance level {level:.2g}",
     "few-trials": _few_trials,
-    "outliers": lambda facts: f"{_number(facts['number'], 'outlier')}, kept",
+    "outliers": lambda facts: f"{quantity.counted(facts['number'], 'outlier')}, kept",
     "defects": lambda facts: (
         f"{facts['trials']} of {facts['of']} trials of {facts['setup']} have a defect outside this phase "
         f"({_recorded(facts['why'])})"

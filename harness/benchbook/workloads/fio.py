@@ -222,6 +222,7 @@ def _intervals(log: Path) -> Iterator[Event]:
 
 workload = Workload(
     name="fio",
+    client="fio does its own work",
     options=FioOptions,
     run=run,
     metrics=(

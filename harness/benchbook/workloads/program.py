@@ -376,4 +376,5 @@ workload = Workload(
     reads=True,
     files=True,
     refuse=refuse,
+    client="each command does its own work",
 )

@@ -32,7 +32,7 @@ def test_a_load_that_fixes_its_end_is_described_by_its_amount(plain, monkeypatch
     ],
 )
 def test_a_file_of_ones_own_is_not_synthetic(plain, monkeypatch, source, rows, words):
-    facts = {"dataset": {"generator": "file", "rows": rows}, "planned": {"dataset": {"source": source}}}
+    facts = {"dataset": {"rows": rows}, "planned": {"dataset": {"source": source}}}
     monkeypatch.setattr(type(plain), "facts", lambda self, topic: facts.get(topic, {}))
     assert setting._data(plain) == words
 

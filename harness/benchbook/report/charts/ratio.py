@@ -52,7 +52,7 @@ def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
         _ratio_alternative(found, title),
         _ratio_table(found),
         " ".join(note for note in notes if note),
-        f"{lead.RATIO}; n = {min(one.ratio.trials for one in found)} blocks",
+        f"{lead.RATIO}; n = {quantity.counted(min(one.ratio.trials for one in found), 'block')}",
     )
 
 

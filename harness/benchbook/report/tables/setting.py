@@ -11,7 +11,6 @@ from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.dataset import FILE
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
@@ -128,8 +127,8 @@ def _data(run: Run) -> str:
         return f"{number} objects of {', '.join(words)}"
     if stocks:
         return f"synthetic bars of {' and '.join(stocks)} stocks"
-    if facts.get("generator") == FILE:
-        return _file(run, facts.get("rows"))
+    if source := (run.facts("planned").get("dataset") or {}).get("source"):
+        return _file(source, facts.get("rows"))
     return _generated(run, facts) if facts.get("rows") else ""
 
 
@@ -160,9 +159,8 @@ def _generated(run: Run, facts: dict[str, Any]) -> str:
     return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
 
 
-def _file(run: Run, rows: int | None) -> str:
+def _file(source: dict[str, Any], rows: int | None) -> str:
     """Return the name of the file of a dataset, with its rows if it has some."""
-    source = (run.facts("planned").get("dataset") or {}).get("source") or {}
     name = PurePath(str(source.get("file", ""))).name
     if rows:
         return f"{quantity.count(rows)} rows of the file {name}"
@@ -178,7 +176,8 @@ def _clients(run: Run) -> str:
         shown = ["as published" if level == "published" else level for level in reads]
         flight.append(f"reads in flight: {' or '.join(sorted(shown, key=str.isdigit))}")
     inside = all(run.embedded(cell.system) for cell in labelled(run))
-    parts = ["one client process, in which the system runs" if inside else OWN_CLIENT]
+    usual = "one client process, in which the system runs" if inside else OWN_CLIENT
+    parts = sorted({one.client or usual for one, _ in run.phases_having(lambda _: True)}) or [usual]
     parts += [f"{', '.join(clients)} clients"] if clients else []
     return "; ".join([*parts, *flight])
 

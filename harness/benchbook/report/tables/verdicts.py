@@ -94,10 +94,10 @@ def counts(run: Run) -> Markdown:
     own = [one for one in found if one.own]
     published = [one for one in found if one not in own]
     added = "we added" if published else "were not published"
-    questions = f"{len(own)} {'question' if len(own) == 1 else 'questions'} that {added}"
+    questions = f"{quantity.counted(len(own), 'question')} that {added}"
     said = [
         f"of {noun}: {_counted(held)}"
-        for noun, held in ((f"{len(published)} claims", published), (questions, own))
+        for noun, held in ((quantity.counted(len(published), "claim"), published), (questions, own))
         if held
     ]
     return Markdown(f"{'; '.join(said).capitalize()}.")
