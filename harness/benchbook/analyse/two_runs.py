@@ -319,7 +319,7 @@ def _notes(
     if faults:
         notes.append("Nothing is judged, because the two runs answered some values differently.")
     if changes and all(change.noise is None for change in changes):
-        notes.append("The noise floor of neither run's processor is known (./bench aa).")
+        notes.append("The noise floor of neither run's processor is known (`aa` measures it).")
     fewest = min((min(change.a_trials, change.b_trials) for change in changes), default=0)
     if changes and fewest < FEWEST:
         notes.append(f"Where a setup has fewer than {FEWEST} trials, there is no interval and no conclusion.")
