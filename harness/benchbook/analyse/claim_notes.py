@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -35,6 +35,20 @@ def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
         found += same_work.mixture(cell.sides.cells, data_differ=by_intent)
     found += work.faults({(held.system, held.arm) for cell in cells for held in cell.sides.cells})
     return list(dict.fromkeys(found))
+
+
+def declared_later(claim: Claim, used: Collection[str], groups: Sequence[Sequence[Run]]) -> list[Reason]:
+    """Say of how many of the runs that were ``used`` the claim was declared later; whoever did may have seen them.
+
+    A claim that says of itself that it was added or corrected has its own note.
+    """
+    if claim.corrected:
+        return []
+    runs = {one.run_id: one for group in groups for one in group if one.run_id in used}
+    without = sum(
+        all(held.get("id") != claim.id for held in one.declared.get("claims") or []) for one in runs.values()
+    )
+    return [because("declared-later", runs=without, of=len(runs))] if without else []
 
 
 def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell], *, several: bool = False) -> list[Reason]:

@@ -19,10 +19,10 @@ from benchbook.analyse import answers, beside, judgement, looked, over_runs, rea
 from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
-from benchbook.analyse.claim_notes import corrected_after, notes, refusals
+from benchbook.analyse.claim_notes import corrected_after, declared_later, notes, refusals
 from benchbook.analyse.judgement import Answer, Word
 from benchbook.analyse.model import ALPHA, Fit
-from benchbook.analyse.over_runs import Over, OverRuns, Scope
+from benchbook.analyse.over_runs import NO_RATIO, Over, OverRuns, Scope
 from benchbook.analyse.paired import pooled
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
@@ -312,6 +312,9 @@ def judge(
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     several = wide is not None and wide.scope != "run"
     said = [*before, *found.left_out, *notes(claim, run, found.cells, several=several)]
+    if wide is not None and several:
+        used = {member.run_id for over in wide.by_case if over for member in over.members}
+        said += declared_later(claim, used, groups)
     shown = replace(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),
@@ -323,12 +326,12 @@ def judge(
 
 
 def _unjudged(shown: Judgement, why: Reason) -> Judgement:
-    """Return the numbers of a refused claim, none of whose cases shows anything."""
+    """Return a refused claim without its numbers: nothing may be compared, and none of its cases shows anything."""
     cells = tuple(
-        replace(cell, unfit=why, evidence=judgement.NONE, verdict="inconclusive", because=why)
+        replace(cell, ratio=NO_RATIO, unfit=why, evidence=judgement.NONE, verdict="inconclusive", because=why)
         for cell in shown.cells
     )
-    return replace(shown, fit=None, cells=cells)
+    return replace(shown, fit=None, measured=None, low=None, high=None, expect=None, by_case=(), cells=cells)
 
 
 # The verdict on all cases of a claim.

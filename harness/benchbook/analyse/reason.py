@@ -94,6 +94,7 @@ CODES = {
     "levels-unstated": "The publication does not state these `factors`; the `levels` that were judged.",
     # What a reader must know beside the verdict.
     "corrected": "The claim was corrected on a `date` after the run; `reason`.",
+    "declared-later": "The claim was declared after `runs` of the `of` runs that its answer rests on.",
     "smoke": "Profile smoke is for tests.",
     "unfinished": "The run is unfinished.",
     "noise-unknown": "The noise between equal setups is unknown.",

@@ -72,11 +72,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
         print(error)
         return
     if not found:
-        none = (
-            "none of the claims is about its setups"
-            if run.declared.get("claims")
-            else "the run has no claims"
-        )
+        none = "no claim could be judged" if run.declared.get("claims") else "the run has no claims"
         print(f"No answer: {none}, and no two systems gave comparable results.")
         return
     if looks := limits.looks(run):

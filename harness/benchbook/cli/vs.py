@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import shlex
 import shutil
 import sys
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 SHELLS = ("none", "bash")
 FINE = 0.05
 """Width of an interval below which its ends have three decimals."""
-QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\\.""", re.DOTALL)
-VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
-SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
-"""Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
 
 
 def command(
@@ -202,10 +197,9 @@ def for_a_shell(text: str) -> list[str]:
     >>> for_a_shell("cat $HOME/a"), for_a_shell("awk '{print $NF}' a"), for_a_shell("grep a.*b x"), for_a_shell("a;b")
     (['$HOME'], [], [], [';'])
     """
-    # Within double quotes, variables alone keep their meaning.
-    bare = QUOTED.sub(lambda one: "".join(VARIABLE.findall(one[0])) if one[0][0] == '"' else "_", text)
-    patterns = [word for word in bare.split() if matches(word)]
-    return VARIABLE.findall(bare) + SHELL.findall(bare) + patterns
+    from benchbook.workloads import program
+
+    return program.for_a_shell(text) + [word for word in program.unquoted(text).split() if matches(word)]
 
 
 def matches(word: str) -> bool:

@@ -38,7 +38,10 @@ class Catalogue:
         """Return the file that declares ``name``; raise RequestError with the nearest name if it does not exist."""
         files = self._files(kind)
         if name not in files:
-            raise unknown(kind, name, files)
+            lacks = unknown(kind, name, files)
+            if len(self.layers) == 1 and checkout.is_installed():
+                lacks.hint = f"{lacks.hint} You are in no project: for a name of yours, go to its folder."
+            raise lacks
         return files[name]
 
     def layer(self, kind: str, name: str) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchbook.declare.toml_file import load
 from benchbook.declare.workload import workloads
-from benchbook.errors import RequestError
+from benchbook.errors import RequestError, unknown
 
 
 def expanded(path: Path, label: str) -> dict[str, Any]:
@@ -37,11 +37,23 @@ def expanded(path: Path, label: str) -> dict[str, Any]:
     profiles = declared.get("profiles")
     if not made or not isinstance(profiles, dict):
         return {**declared, "phases": found}
+    names = [str(phase["name"]) for phase in (*phases, *found) if isinstance(phase, dict) and "name" in phase]
+    for name, profile in profiles.items():
+        _require_known(f'{label}: profiles "{name}"', profile, list(dict.fromkeys(names)))
     return {
         **declared,
         "phases": found,
         "profiles": {name: _named(profile, made) for name, profile in profiles.items()},
     }
+
+
+def _require_known(where: str, profile: Any, names: list[str]) -> None:
+    """Raise RequestError if a profile names a phase that is neither declared nor one of those it stands for."""
+    for key in ("phases", "phase_options"):
+        held = profile.get(key) if isinstance(profile, dict) else None
+        for name in map(str, held) if isinstance(held, list | dict) else ():
+            if name not in names:
+                raise unknown("phase", name, names, f"{where}: {key}")
 
 
 def _named(profile: Any, made: dict[str, list[str]]) -> Any:

@@ -24,11 +24,11 @@ def find(system: System, request: Request) -> Program | None:
     value = request.given.get(system.name)
     if value is None:
         return None
-    flag = f"--system {system.name}={value}"
+    flag = f"{request.flag} {system.name}={value}"
     if system.embedded:
         raise RequestError(
             f"{flag}: {system.title} runs inside a Python process of Benchbook, and its package is pinned.",
-            f"Leave --system {system.name} out: no program can replace it.",
+            f"Leave {request.flag} {system.name}=… out: no program can replace it.",
         )
     if value.startswith(docker.SCHEME):
         return docker.user_supplied(system, flag, value, request)
@@ -56,7 +56,7 @@ def preview(system: System, request: Request) -> str | None:
     """Describe what would be used; raise what ``find`` raises."""
     value = request.given.get(system.name, "")
     if value.startswith(docker.SCHEME) and not system.embedded:
-        docker.given(f"--system {system.name}={value}", value)
+        docker.given(f"{request.flag} {system.name}={value}", value)
         return f"run the image {request.given[system.name].removeprefix(docker.SCHEME)} (given)"
     found = find(system, request)
     if found is None:

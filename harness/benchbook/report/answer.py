@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchbook.analyse import quantity, same_work
+from benchbook.analyse.answers import Value
 from benchbook.analyse.run import Run
 from benchbook.report import reasons
 from benchbook.report.table import Details, Markdown, Table, escape_markdown, missing
 
 SHOWN = 30
 """Most rows of the table."""
+FIRST_TIME_NS = 10**12
+"""A key below it is the number of a row: no dataset begins in the first quarter of an hour of 1970."""
 
 
 def refusal(run: Run) -> Details | None:
     """Return the differing rows, folded, if they rule out a comparison; None, which shows nothing, if they do not."""
     return Details("The answers that differ", table(run)) if same_work.faults(run) else None
+
+
+def place(row: Mapping[str, Value]) -> str:
+    """Return the place of a value in an answer; a time that is only the number of a row is shown as such.
+
+    >>> place({"time_ns": 0, "host": "column 2"}), place({"time_ns": 1451606400000000000, "host": "host_1"})
+    ('row 1, column 2', 'time_ns 1451606400000000000, host host_1')
+    """
+    time_ns = row.get("time_ns")
+    if isinstance(time_ns, int) and time_ns < FIRST_TIME_NS:
+        return ", ".join([f"row {time_ns + 1}", *(str(row[key]) for key in ("host",) if row.get(key))])
+    return ", ".join(f"{key} {value}" for key, value in row.items())
 
 
 def table(run: Run) -> Table | Markdown:
@@ -25,14 +42,16 @@ def table(run: Run) -> Table | Markdown:
     rows = []
     for one in found:
         for difference in one.differences:
-            where = ", ".join(f"{key} {value}" for key, value in difference.row.items())
+            sides = ((difference.a_system, difference.a), (difference.b_system, difference.b))
             rows.append(
                 [
-                    difference.query_id,
-                    where or difference.what,
+                    f"{difference.query_type} ({difference.query_id})",
+                    place(difference.row) or difference.what,
                     difference.column or "the whole row",
-                    f"{difference.a_system}: {quantity.fact_text(difference.a)}",
-                    f"{difference.b_system}: {quantity.fact_text(difference.b)}",
+                    *(
+                        f"{run.title(system)}, trial {trial.rpartition('/')[2]}: {quantity.fact_text(value)}"
+                        for (system, value), trial in zip(sides, difference.trials, strict=True)
+                    ),
                 ]
             )
     if rows:

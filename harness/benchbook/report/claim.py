@@ -468,6 +468,8 @@ def _published(one: Judgement) -> str:
 def _claimed(one: Judgement) -> str:
     """Return what is claimed where no publication is rerun."""
     found = stated(one)
+    if bound := asked_bound(one):
+        return f"the question is whether the ratio is {'at least' if bound[0] == '≥' else 'at most'} {bound[1]:.3g}"
     if found.value is None:
         return "no number is claimed"
     if found.value == 1 and found.kind != "=":

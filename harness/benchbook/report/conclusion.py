@@ -281,6 +281,9 @@ def answer_sentence(run: Run) -> Markdown:
         [cell for cell in measured if run.embedded(cell.system) == embedded] for embedded in (True, False)
     ]
     sentences = [_sentence(run, cells) for cells in kinds if cells]
+    if lost := run.frame("trials").height - run.ok.height:
+        are = "trial does" if lost == 1 else "trials do"
+        sentences.append(f"{lost:,} {are} not count; the list of gaps gives the reasons.")
     return Markdown(" ".join(escape_markdown(sentence) for sentence in sentences))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from benchbook.analyse import gated, same_work
+from benchbook.analyse import gated, quantity, same_work
 from benchbook.analyse.gate import Chances, Look, Word, overall
 from benchbook.analyse.gated import Row
 from benchbook.analyse.model import FEWEST
@@ -116,7 +116,10 @@ def sentence(result: Result) -> str:
         return f"{head} is not slower than {base} by more than {100 * result.gate.margin:g} %, {after}."
     if not result.rows:
         return f"Open: no metric has a value of {base} and {head}."
-    opened = f"Open {after}: {counts['open']} of {len(result.rows)} metrics are undecided"
+    verb = "is" if counts["open"] == 1 else "are"
+    opened = (
+        f"Open {after}: {counts['open']} of {quantity.counted(len(result.rows), 'metric')} {verb} undecided"
+    )
     return f"{opened}. {needed(result)}"
 
 

@@ -74,7 +74,7 @@ def _trials(run: Run) -> list[str]:
         found.append("Setups with fewer than 3 valid trials have no interval and no verdict.")
     if counts and min(counts) < FEW:
         found.append(
-            f"At least one setup has only {min(counts)} valid trials; intervals are dependable from {FEW} "
+            f"At least one setup has only {quantity.counted(min(counts), 'valid trial')}; intervals are dependable from {FEW} "
             "trials on."
         )
     if judged := looks(run):

@@ -67,6 +67,8 @@ def briefly(unfit: Reason) -> str:
     """Return in short why a case is not judged; the reasons of the verdict have the details."""
     if unfit.code == "trials-lost":
         return "some of its trials do not count"
+    if unfit.code == "refused":
+        return text(unfit.facts["because"][0])
     return f"a phase under {unfit.facts['least']:g} s" if unfit.code == "short-phase" else text(unfit)
 
 
@@ -453,7 +455,8 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "out-of-reach": _out_of_reach,
     "other-errors": lambda facts: (
-        f"{quantity.counted(facts['operations'], 'operation')} of {facts['setup']} failed with {', '.join(facts['messages'])},"
+        f"{quantity.counted(facts['operations'], 'operation')} of {facts['setup']} failed with"
+        f" {', '.join(facts['messages'])},"
         f' and only "{facts["error"]}" may occur: {facts["why"].rstrip(".")}'
     ),
     "cases-unmet": lambda facts: (
@@ -497,6 +500,10 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "levels-unstated": _levels_unstated,
     "corrected": lambda facts: (
         f"the claim was declared after this run: corrected on {facts['date']} ({facts['reason'].rstrip('.')})"
+    ),
+    "declared-later": lambda facts: (
+        f"{facts['runs']} of the {quantity.counted(facts['of'], 'run')} behind this answer"
+        f" {'was' if facts['runs'] == 1 else 'were'} made before the claim was declared"
     ),
     "smoke": "profile smoke is for tests: its numbers show little",
     "unfinished": "the run is unfinished",

@@ -156,13 +156,18 @@ def answer(output: Path, compared: str) -> str | int:
     if compared == "nothing":
         return ""
     if compared == "sorted":
-        return hashlib.sha256(b"\n".join(sorted(output.read_bytes().splitlines()))).hexdigest()
+        return hashlib.sha256(in_order(output)).hexdigest()
     digest, lines = hashlib.sha256(), 0
     with output.open("rb") as content:
         while part := content.read(PART_BYTES):
             digest.update(part)
             lines += part.count(b"\n")
     return lines if compared == "lines" else digest.hexdigest()
+
+
+def in_order(output: Path) -> bytes:
+    """Return the sorted lines of an output."""
+    return b"\n".join(sorted(output.read_bytes().splitlines()))
 
 
 if __name__ == "__main__":

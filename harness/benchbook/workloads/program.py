@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import string
 import sys
@@ -78,6 +79,27 @@ class ProgramOptions(Options):
     """Command for bash after the last run, whose output is compared in place of the run's: ``gzip -dc {output}``."""
     subtract: bool = False
     """Whether the time of an empty command is subtracted from each run's. The results show it in any case."""
+
+
+QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\\.""", re.DOTALL)
+VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
+SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
+"""Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
+
+
+def for_a_shell(text: str) -> list[str]:
+    """Return what a shell alone would understand in a command: variables and operators.
+
+    >>> for_a_shell("cat $HOME/a"), for_a_shell("awk '{print $NF}' a"), for_a_shell("grep a.*b x"), for_a_shell("a;b")
+    (['$HOME'], [], [], [';'])
+    """
+    bare = unquoted(text)
+    return VARIABLE.findall(bare) + SHELL.findall(bare)
+
+
+def unquoted(text: str) -> str:
+    """Return a command with each quoted part replaced; within double quotes, variables alone keep their meaning."""
+    return QUOTED.sub(lambda one: "".join(VARIABLE.findall(one[0])) if one[0][0] == '"' else "_", text)
 
 
 def filled(command: str, values: Mapping[str, object], shell: str) -> list[str]:
@@ -193,11 +215,19 @@ def refuse(
                     f"{suggestion(name, allowed) or '.'}",
                     f'Give its text: [phases.options.values] {name} = "…"',
                 )
+    if options.shell == "none" and (special := for_a_shell(system.source.command)):
+        raise RequestError(
+            f"systems/{system.name}.toml: source.command has `{special[0]}`, which only a shell understands, and the"
+            f" program starts without one: {system.source.command!r}.",
+            'Write shell = "bash" in the options of the phase; or quote it within the command, if the program shall get'
+            " it as it is.",
+        )
 
 
 def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
     """Run the system's command until all runs took long enough; check and keep what they gave."""
     from benchbook.run import content, long_logs
+    from benchbook.workers.command_loop import in_order
 
     context, system = steps.context, steps.context.system(str(steps.planned.levels["system"]))
     program, command = context.program(steps.planned.program), system.source.command
@@ -244,6 +274,8 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
             sum(one["answer"] == answer for one in timed),
         )
     if options.compared != "nothing" and output.exists():
+        if options.compared == "sorted":
+            output.write_bytes(in_order(output))
         long_logs.excerpt(output, kept_output(steps.folder, phase), KEPT_BYTES)
     _aside(steps, "cleanup", aside["cleanup"], folder)
     rows = [[0, "exit code", timed[-1]["code"]], [0, options.compared, answer]]
@@ -289,9 +321,13 @@ def _runs(
                 why = f"took longer than {request['timeout']:g} s" if one["stopped"] == "time" else TOO_MUCH
                 raise TrialFailed(f"{phase}: a run {why}: {shown}")
             if one["code"] not in (request["exit_codes"] if kind in ("run", "warmup") else [0]):
+                run = kind in ("run", "warmup")
                 raise TrialFailed(
                     f"{phase}: the {kind} exited with code {one['code']}: {shown}. The end of its errors: "
-                    f"{spawn.log_end(errors)}"
+                    f"{spawn.log_end(errors)}",
+                    f"If that is success, write in the phase's options: exit_codes = [0, {one['code']}]"
+                    if run
+                    else None,
                 )
             number += kind == "run"
             yield one

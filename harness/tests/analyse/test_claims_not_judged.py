@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from benchbook.analyse.claim_notes import declared_later
+from benchbook.declare.claim import Claim
 from benchbook.report.reasons import sentence
-from tests.analyse.claimed import CNOS, INFLUX, OTHER, only, twice
+from tests.analyse.claimed import BASE, CNOS, INFLUX, OTHER, only, twice
 
 
 @pytest.mark.parametrize(
@@ -129,3 +132,20 @@ def test_the_cases_of_a_refused_claim_show_nothing(tmp_path: Path) -> None:
     assert all(
         cell.unfit and (cell.verdict, cell.answer.holds) == ("inconclusive", "open") for cell in found.cells
     )
+
+
+@pytest.mark.parametrize(
+    ("corrected", "found"),
+    [([], [("declared-later", {"runs": 1, "of": 2})]), ([{"date": "2026-11-28", "reason": "Added."}], [])],
+)
+def test_runs_from_before_a_claim_was_declared_are_said(corrected: list[Any], found: list[Any]) -> None:
+    """Whoever declares a claim after a run may have seen its numbers."""
+    claim = Claim.model_validate({**BASE, "corrected": corrected, "added": bool(corrected)})
+    with_it, without = ({"claims": [{"id": "faster"}]}, {"claims": [{"id": "other"}]})
+    groups: Any = [
+        [SimpleNamespace(run_id="a", declared=with_it), SimpleNamespace(run_id="b", declared=without)],
+        [SimpleNamespace(run_id="not-used", declared=without)],
+    ]
+    said = declared_later(claim, {"a", "b"}, groups)
+    assert [(one.code, dict(one.facts)) for one in said] == found
+    assert declared_later(claim, {"a"}, groups) == []

@@ -91,6 +91,9 @@ def test_a_side_that_is_not_here_is_refused_with_the_option_of_a_gate(
     with pytest.raises(Unavailable, match="DuckDB is unavailable here: it is not on PATH") as refused:
         planned(tmp_path, "duckdb", "duckdb-0.9.2")
     assert refused.value.hint == "Give a program with --base duckdb=PATH."
+    monkeypatch.undo()
+    with pytest.raises(RequestError, match="--base redis-7=/no/such"):
+        planned(tmp_path, "redis-7=/no/such", "redis-7=/bin/true")
 
 
 def test_a_share_that_shrinks_at_a_resume_spends_no_error_twice() -> None:

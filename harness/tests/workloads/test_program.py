@@ -110,6 +110,19 @@ def test_a_program_with_an_odd_path_is_the_one_that_runs(trial: Any, shell: str,
     assert (one.data / "check.output").read_text() == f"{odd}|x|"
 
 
+@pytest.mark.parametrize(
+    ("command", "sign"), [("rg x {file} | sort", "|"), ("cat $HOME/a", "$HOME"), ("a {file} > b", ">")]
+)
+def test_what_only_a_shell_understands_is_refused_without_one(command: str, sign: str) -> None:
+    catalogue: Any = SimpleNamespace(system=lambda _: system(command))
+    asked: Any = (catalogue, SimpleNamespace(source=True), {"system": "own", "arm": "vanilla"})
+    with pytest.raises(RequestError) as refused:
+        program.refuse(asked[0], asked[1], ProgramOptions(), asked[2])
+    assert f"source.command has `{sign}`, which only a shell understands" in refused.value.message
+    assert 'shell = "bash"' in str(refused.value.hint)
+    program.refuse(asked[0], asked[1], ProgramOptions(shell="bash"), asked[2])
+
+
 def test_a_system_without_a_command_is_refused() -> None:
     catalogue: Any = SimpleNamespace(
         system=lambda _: SimpleNamespace(name="redis", source=SimpleNamespace(command=None))
@@ -236,6 +249,7 @@ def test_an_output_that_differs_between_runs_is_found(trial: Any) -> None:
     [
         ({}, "b\na\n"),
         ({"compared": "lines", "check": "sort {output}"}, "a\nb\n"),
+        ({"compared": "sorted"}, "a\nb"),
         ({"compared": "nothing"}, None),
     ],
 )

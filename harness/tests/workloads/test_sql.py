@@ -64,6 +64,18 @@ def test_a_profile_may_name_the_declared_phase(folder: Path) -> None:
     assert found["phase_options"] == {"q1": {"duration": "1s"}, "q10": {"duration": "1s"}}
 
 
+def test_a_wrong_phase_is_answered_with_the_declared_names_too(folder: Path) -> None:
+    (folder / "experiment.toml").write_text(
+        '[[phases]]\nname = "ask"\nworkload = "sql"\noptions = { questions = "questions/q1*.sql" }\n'
+        '[profiles.quick]\nphase_options = { aks = { duration = "1s" } }\n'
+    )
+    with pytest.raises(
+        RequestError, match='phase_options: there is no phase "aks"; allowed: ask, q1, q10'
+    ) as wrong:
+        expanded(folder / "experiment.toml", "experiment.toml")
+    assert wrong.value.hint == 'Did you mean "ask"?'
+
+
 @pytest.mark.parametrize(
     ("files", "options", "message"),
     [

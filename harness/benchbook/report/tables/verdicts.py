@@ -93,8 +93,8 @@ def counts(run: Run) -> Markdown:
         return missing("The answers", "the run declared no claims")
     own = [one for one in found if one.own]
     published = [one for one in found if one not in own]
-    added = "we added" if published else "were not published"
-    questions = f"{quantity.counted(len(own), 'question')} that {added}"
+    added = " that we added" if published else ", not published"
+    questions = f"{quantity.counted(len(own), 'question')}{added}"
     said = [
         f"of {noun}: {_counted(held)}"
         for noun, held in ((quantity.counted(len(published), "claim"), published), (questions, own))
