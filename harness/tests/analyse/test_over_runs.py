@@ -15,6 +15,8 @@ import pytest
 
 from benchbook.analyse import beside, claims, learned
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.model import Fit, Noise
+from benchbook.analyse.over_runs import Member, Over
 from benchbook.analyse.run import Run
 from benchbook.cli import claims as printed
 from benchbook.cli.app import run
@@ -58,6 +60,16 @@ def options_of_level(levels: Mapping[str, Any]) -> int:
 def only(where: Path, run_id: str = "run-1") -> Judgement:
     [found] = claims.over(Run(where, run_id))
     return found
+
+
+@pytest.mark.parametrize("blocks", [3, 4, 20])
+def test_what_to_expect_elsewhere_is_never_narrower_than_what_was_measured(blocks: int) -> None:
+    """With 3 blocks whose ratios differ much, the interval for another processor alone would be."""
+    fit = Fit(math.log(0.07), 0.2, blocks - 1.0, blocks, 0.35)
+    over = Over((Member("a", 0, {}, Noise(0.0, 0), fit),), learned.priors()["speed"])
+    low, high = fit.interval(0.05)
+    assert over.expect()[0] <= math.exp(low)
+    assert over.expect()[1] >= math.exp(high)
 
 
 def test_a_run_alone_has_its_own_verdict_and_says_what_to_expect_elsewhere(tmp_path: Path):
