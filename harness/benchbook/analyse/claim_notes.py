@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from benchbook.analyse.model import FEW
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.same_work import SameWork
-from benchbook.declare.claim import Claim
+from benchbook.declare.claim import MARGIN, ONE_SIDED, Claim
 from benchbook.declare.experiment import LIMIT_FACTORS, PLACE_FACTORS
 from benchbook.measure.steady import STEADY_FROM
 
@@ -38,17 +39,36 @@ def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
 
 
 def declared_later(claim: Claim, used: Collection[str], groups: Sequence[Sequence[Run]]) -> list[Reason]:
-    """Say of how many of the runs that were ``used`` the claim was declared later; whoever did may have seen them.
-
-    A claim that says of itself that it was added or corrected has its own note.
-    """
-    if claim.corrected:
-        return []
+    """Say how many of the runs that were ``used`` did not declare the claim: whoever declared it may have seen them."""
     runs = {one.run_id: one for group in groups for one in group if one.run_id in used}
-    without = sum(
-        all(held.get("id") != claim.id for held in one.declared.get("claims") or []) for one in runs.values()
-    )
+    without = sum(not _declares(one, claim) for one in runs.values())
     return [because("declared-later", runs=without, of=len(runs))] if without else []
+
+
+def _declares(run: Run, claim: Claim) -> bool:
+    """Return whether a run declared a claim with the same meaning, in whatever words."""
+    for held in run.declared.get("claims") or []:
+        if held.get("id") == claim.id:
+            try:
+                return without_words(Claim.model_validate(as_meant(held))) == without_words(claim)
+            except ValueError:  # written by another version
+                return False
+    return False
+
+
+WORDS = {"statement", "source", "corrected", "added", "conclusion", "counted_with"}
+"""Keys of a claim that no verdict depends on."""
+
+
+def without_words(claim: Claim) -> str:
+    """Return what is judged, as text that can be compared."""
+    return claim.model_dump_json(exclude=WORDS)
+
+
+def as_meant(held: dict[str, Any]) -> dict[str, Any]:
+    """Return a recorded claim without the margin that older runs wrote for every test that declared none."""
+    older = "validity" not in held and held.get("test") in ONE_SIDED and held.get("margin") == MARGIN
+    return {name: value for name, value in held.items() if not (older and name == "margin")}
 
 
 def notes(claim: Claim, run: Run, cells: Sequence[JudgedCell], *, several: bool = False) -> list[Reason]:

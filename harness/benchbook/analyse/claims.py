@@ -13,13 +13,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from benchbook.analyse import answers, beside, judgement, looked, over_runs, reach, same_work
 from benchbook.analyse.beside import Groups
 from benchbook.analyse.claim_cells import Sides, absent, differing, elsewhere, sides, skipped
 from benchbook.analyse.claim_evidence import OF_FAILURES, JudgedCell, judged
-from benchbook.analyse.claim_notes import corrected_after, declared_later, notes, refusals
+from benchbook.analyse.claim_notes import (
+    as_meant,
+    corrected_after,
+    declared_later,
+    notes,
+    refusals,
+    without_words,
+)
 from benchbook.analyse.judgement import Answer, Word
 from benchbook.analyse.model import ALPHA, Fit
 from benchbook.analyse.over_runs import NO_RATIO, Over, OverRuns, Scope
@@ -31,7 +37,7 @@ from benchbook.analyse.scaled import scaled
 from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.checkout import layers
-from benchbook.declare.claim import MARGIN, ONE_SIDED, OWN, Choice, Claim, PublishedMachine, Share, least
+from benchbook.declare.claim import OWN, Choice, Claim, PublishedMachine, Share, least
 from benchbook.declare.level import Setting, amount, listed, natural, same
 from benchbook.declare.published import PublishedRatio, Row, ratios
 from benchbook.errors import RequestError, command
@@ -214,7 +220,7 @@ def declared(run: Run) -> tuple[list[Claim], PublishedMachine | None]:
     """Return the claims that a run declared, and the publication's machine."""
     experiment = run.declared
     try:
-        found = [Claim.model_validate(_as_meant(held)) for held in experiment.get("claims") or []]
+        found = [Claim.model_validate(as_meant(held)) for held in experiment.get("claims") or []]
         today = _claims_of_today(layers(), run.experiment)
         worded = {without_words(one): one for one in today}
         corrected = {one.id: one for one in today if corrected_after(one, run)}
@@ -237,15 +243,6 @@ def _reruns(known: tuple[Path, ...], experiment: str) -> bool:
     return Catalogue(*known).publication(experiment) is not None
 
 
-WORDS = {"statement", "source", "corrected", "added", "conclusion", "counted_with"}
-"""Keys of a claim that no verdict depends on."""
-
-
-def without_words(claim: Claim) -> str:
-    """Return what is judged, as text that can be compared."""
-    return claim.model_dump_json(exclude=WORDS)
-
-
 @functools.cache
 def _claims_of_today(known: tuple[Path, ...], experiment: str) -> tuple[Claim, ...]:
     """Return the claims that the layers declare for an experiment.
@@ -260,12 +257,6 @@ def _claims_of_today(known: tuple[Path, ...], experiment: str) -> tuple[Claim, .
         return ()
 
 
-def _as_meant(held: dict[str, Any]) -> dict[str, Any]:
-    """Return a recorded claim without the margin that older runs wrote for every test that declared none."""
-    older = "validity" not in held and held.get("test") in ONE_SIDED and held.get("margin") == MARGIN
-    return {name: value for name, value in held.items() if not (older and name == "margin")}
-
-
 def judge(
     claim: Claim,
     run: Run,
@@ -277,13 +268,13 @@ def judge(
     """Judge one claim on one run; with ``groups``, over all runs there."""
     versions = _present(run, claim.accepts)
     asked = judgeable(instead(claim, versions), published, in_place(run), run.cells)
-    claim, published = asked.claim, asked.published
+    stated, claim, published = claim, asked.claim, asked.published
     shortfall = scaled(run.profile, machine, run.facts("host"))
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
         claim.margin, "not run", (), claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
         level=run.level, own=claim.own, over_metric=claim.over_metric,
-        from_publication=_reruns(layers(), run.experiment),
+        from_publication=_reruns(layers(), run.experiment) or bool(run.declared.get("publication")),
     )  # fmt: skip
     gaps = absent(claim, run)
     if claim.test == "agree":
@@ -312,9 +303,10 @@ def judge(
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     several = wide is not None and wide.scope != "run"
     said = [*before, *found.left_out, *notes(claim, run, found.cells, several=several)]
-    if wide is not None and several:
-        used = {member.run_id for over in wide.by_case if over for member in over.members}
-        said += declared_later(claim, used, groups)
+    if wide is not None and several and not corrected_after(stated, run):
+        held = [over.members if wide.scope == "processors" else over.here for over in wide.by_case if over]
+        used = {member.run_id for members in held for member in members}
+        said += declared_later(stated, used, groups)
     shown = replace(
         _shown(blank, run, found.cells, wide), notes=tuple(said), conditions=tuple(conditions),
         missing=found.missing + len(found.lost),

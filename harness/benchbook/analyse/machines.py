@@ -14,6 +14,7 @@ from typing import Literal
 
 from benchbook.analyse import claims, comparison, grade, judgement, random_effects
 from benchbook.analyse.claim_evidence import JudgedCell
+from benchbook.analyse.claim_notes import without_words
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.difference import MIXING, Difference, differences
 from benchbook.analyse.judgement import SAID, Answer
@@ -267,7 +268,7 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
     """Return the claims of the first run on every machine that declared the same ones."""
     declared, judged = {}, {}
     for name, run in runs.items():
-        declared[name] = {one.id: claims.without_words(one) for one in claims.declared(run)[0]}
+        declared[name] = {one.id: without_words(one) for one in claims.declared(run)[0]}
         judged[name] = {one.id: one for one in claims.of_run(run)}
     first = next(iter(runs))
     found = []

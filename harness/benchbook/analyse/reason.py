@@ -94,7 +94,7 @@ CODES = {
     "levels-unstated": "The publication does not state these `factors`; the `levels` that were judged.",
     # What a reader must know beside the verdict.
     "corrected": "The claim was corrected on a `date` after the run; `reason`.",
-    "declared-later": "The claim was declared after `runs` of the `of` runs that its answer rests on.",
+    "declared-later": "`runs` of the `of` runs that the answer rests on did not declare the claim as it is.",
     "smoke": "Profile smoke is for tests.",
     "unfinished": "The run is unfinished.",
     "noise-unknown": "The noise between equal setups is unknown.",

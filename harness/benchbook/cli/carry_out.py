@@ -69,7 +69,7 @@ def carry_out_and_report(made: Plan, results: Path) -> int:
         summary.show_missing_origins(made, results)
         differ = differing.show(made, results)
         print(report(results, made.run_id))
-    return outcome.exit_code or (DIFFERENT if differ else 0)
+    return max(outcome.exit_code, DIFFERENT if differ else 0)
 
 
 def carried_out(made: Plan, results: Path, end: TakeLook | None = None) -> Outcome:

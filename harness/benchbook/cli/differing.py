@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import shlex
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from benchbook.plan.plan import Plan
 
 if TYPE_CHECKING:
     from benchbook.analyse.answers import Disagreement
+    from benchbook.analyse.run import Run
 
 
 def show(made: Plan, results: Path) -> bool:
@@ -20,13 +22,14 @@ def show(made: Plan, results: Path) -> bool:
     from benchbook.analyse.run import Run
     from benchbook.analyse.wording import listing
 
-    run = Run(results, made.run_id)
-    work = same_work.of_run(run)
-    if made.against_itself or not any(one.code == "answers-differ" for one in same_work.faults(run)):
+    if made.against_itself:
         return False
-    compared = bool(work.flagged) and not work.undecided
+    run = Run(results, made.run_id)
+    if not any(one.code == "answers-differ" for one in same_work.faults(run)):
+        return False
+    compared = _claims_are_judged(run)
     first: dict[str, Disagreement] = {}
-    for one in work.comparisons:
+    for one in same_work.of_run(run).comparisons:
         for differs in one.differences:
             first.setdefault(differs.query_type, differs)
     so = "" if compared else ", so no speeds are compared"
@@ -37,13 +40,26 @@ def show(made: Plan, results: Path) -> bool:
     return not compared
 
 
+def _claims_are_judged(run: Run) -> bool:
+    """Return whether a claim compares systems or configurations that did the same work; no comparison does."""
+    from benchbook.analyse import claims
+
+    return (
+        any(one.measured is not None for one in claims.of_run(run)) if run.declared.get("claims") else False
+    )
+
+
 def _how(made: Plan, results: Path, differs: Disagreement) -> str:
     """Return what shows the difference: of commands the outputs that two trials kept, else the page."""
     from benchbook.record.folder import TRIALS_FOLDER
-    from benchbook.workloads.program import kept_output
+    from benchbook.workloads.program import EXIT_CODE, kept_output
 
+    if differs.row.get("host") == EXIT_CODE:
+        return f"They ended with the exit codes {differs.a} and {differs.b}."
     folder = results / "runs" / made.run_id / TRIALS_FOLDER
     kept = [kept_output(folder / trial.rpartition("/")[2], differs.query_type) for trial in differs.trials]
-    if all(one.is_file() for one in kept):
-        return f"What differs: {shlex.join(['diff', *map(str, kept)])}"
-    return f'What differs is on the page, under "The answers that differ": {command(f"report {made.run_id}")}'
+    if not all(one.is_file() for one in kept):
+        return f'What differs is on the page, under "The answers that differ": {command(f"report {made.run_id}")}'
+    if filecmp.cmp(kept[0], kept[1], shallow=False):
+        return "What differs is in the middle of the outputs, of which the trials keep both ends alone."
+    return f"What differs: {shlex.join(['diff', *map(str, kept)])}"

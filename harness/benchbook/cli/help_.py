@@ -40,8 +40,10 @@ def _page(name: str, commands: list[str]) -> str:
 
     pages = {path.stem: path for path in sorted((built_in() / "docs").glob("*.md")) if path.stem != "README"}
     if name == PAGES:
-        width = max(map(len, pages), default=0)
-        listed = "".join(f"  {stem:<{width}}  {_title(path)}\n" for stem, path in pages.items())
+        # A command has its name first.
+        shown = {f"{stem}.md" if stem in commands else stem: path for stem, path in pages.items()}
+        width = max(map(len, shown), default=0)
+        listed = "".join(f"  {name:<{width}}  {_title(path)}\n" for name, path in shown.items())
         return f"{listed}\nRead one: {typed('help your-own-project')}\n"
     wanted = Path(name).stem  # messages name a page as docs/claims.md
     if wanted not in pages:

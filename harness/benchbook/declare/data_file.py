@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,11 +138,12 @@ def _of_folder(folder: Path) -> str:
     found = hashlib.sha256()
     for path in inside(folder):
         kind, content = "file", ""
-        if path.is_symlink():
+        mode = path.lstat().st_mode  # one that vanished meanwhile is an error of its own
+        if stat.S_ISLNK(mode):
             kind, content = "link", os.readlink(path)  # noqa: PTH115 - a Path would lose a slash at its end
-        elif path.is_dir():
+        elif stat.S_ISDIR(mode):
             kind = "folder"
-        elif path.is_file():
+        elif stat.S_ISREG(mode):
             content = _of_file(path)
         else:
             raise RequestError(
@@ -184,7 +186,7 @@ def pinned(source: FileSource, folder: Path) -> FileSource:
         is_a, wanted = ("a folder", "folder") if path.is_dir() else ("no folder", "other")
         raise RequestError(
             f'source.file: {path} is {is_a}, but format is "{source.stated}".',
-            f'Name a file, or write format = "{wanted}".',
+            f'Name a {"file" if path.is_dir() else "folder"}, or write format = "{wanted}".',
         )
     found = digest(path)
     if source.sha256 not in (None, found):

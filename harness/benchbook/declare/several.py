@@ -62,9 +62,14 @@ def _named(profile: Any, made: dict[str, list[str]]) -> Any:
         return profile
     changed = dict(profile)
     if isinstance(phases := profile.get("phases"), list):
-        changed["phases"] = [name for phase in phases for name in made.get(str(phase), [phase])]
+        named = [name for phase in phases for name in made.get(str(phase), [phase])]
+        changed["phases"] = list(dict.fromkeys(named))
     if isinstance(options := profile.get("phase_options"), dict):
-        changed["phase_options"] = {
-            name: held for phase, held in options.items() for name in made.get(phase, [phase])
-        }
+        # Options for one question add to those for all of them, and win.
+        changed["phase_options"] = {}
+        for phase, held in sorted(options.items(), key=lambda one: one[0] not in made):
+            for name in made.get(phase, [phase]):
+                before = changed["phase_options"].get(name)
+                both = isinstance(before, dict) and isinstance(held, dict)
+                changed["phase_options"][name] = {**before, **held} if both else held
     return changed

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from benchbook.declare.level import Setting
 from benchbook.declare.toml import Model, Name, Positive, Text, check
+from benchbook.errors import suggestion
+
+LEAST_XFS_MIB = 300
 
 
 class NoOptions(Model):
@@ -26,6 +29,12 @@ class LoopOptions(SizedOptions):
 
     file_system: Literal["ext4", "ext3", "xfs"] = "ext4"
     """Its file system. XFS takes at least 300 MiB."""
+
+    @model_validator(mode="after")
+    def _large_enough(self) -> Self:
+        if self.file_system == "xfs" and self.size_mib < LEAST_XFS_MIB:
+            raise ValueError(f"size_mib = {self.size_mib}: XFS takes at least {LEAST_XFS_MIB} MiB")
+        return self
 
 
 class DisksOptions(Model):
@@ -80,6 +89,15 @@ class Storage(Model):
     """Pinned systems (``systems/*.toml``) that the storage runs, such as the object store behind a mount."""
     options: dict[str, Setting] = Field(default_factory=dict)
     """Options of the driver; a factor of the same name replaces an option."""
+
+    @field_validator("driver")
+    @classmethod
+    def _known(cls, driver: str) -> str:
+        if driver not in OPTIONS:
+            raise ValueError(
+                f"there is no storage driver {driver}; allowed: {', '.join(OPTIONS)}{suggestion(driver, OPTIONS)}"
+            )
+        return driver
 
     def typed(self, levels: dict[str, Any] | None = None) -> StorageOptions:
         """Return the checked options, with those among ``levels`` replaced; raise RequestError for a wrong one."""

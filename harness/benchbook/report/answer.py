@@ -28,7 +28,7 @@ def place(row: Mapping[str, Value]) -> str:
     ('row 1, column 2', 'time_ns 1451606400000000000, host host_1')
     """
     time_ns = row.get("time_ns")
-    if isinstance(time_ns, int) and time_ns < FIRST_TIME_NS:
+    if isinstance(time_ns, int) and 0 <= time_ns < FIRST_TIME_NS:
         return ", ".join([f"row {time_ns + 1}", *(str(row[key]) for key in ("host",) if row.get(key))])
     return ", ".join(f"{key} {value}" for key, value in row.items())
 

@@ -53,8 +53,11 @@ def of_run(run: Run) -> Result | None:
     if not stated:
         return None
     held = run.fact_list("looks")
-    taken = [Look(one["block"], one["share"]) for one in held]
-    design = Gate.parse(stated)
+    try:
+        taken = [Look(one["block"], one["share"]) for one in held]
+        design = Gate.parse(stated)
+    except (KeyError, TypeError, ValueError):  # a gate of somebody else, or of another version
+        return None
     seconds = held[-1].get("spent_seconds") if held else None
     if seconds is None:  # a gate whose budget counted trials alone
         seconds = float(run.frame("trials")["duration_seconds"].sum() or 0.0)

@@ -74,8 +74,8 @@ def _trials(run: Run) -> list[str]:
         found.append("Setups with fewer than 3 valid trials have no interval and no verdict.")
     if counts and min(counts) < FEW:
         found.append(
-            f"At least one setup has only {quantity.counted(min(counts), 'valid trial')}; intervals are dependable from {FEW} "
-            "trials on."
+            f"At least one setup has only {quantity.counted(min(counts), 'valid trial')}; intervals are dependable from"
+            f" {FEW} trials on."
         )
     if judged := looks(run):
         found.append(

@@ -503,7 +503,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "declared-later": lambda facts: (
         f"{facts['runs']} of the {quantity.counted(facts['of'], 'run')} behind this answer"
-        f" {'was' if facts['runs'] == 1 else 'were'} made before the claim was declared"
+        " did not declare this claim, or declared it otherwise"
     ),
     "smoke": "profile smoke is for tests: its numbers show little",
     "unfinished": "the run is unfinished",

@@ -54,12 +54,21 @@ def _prepared(dataset: Dataset, folder: Path, rows: Path, note: Callable[[str], 
     if source.remote and not path.exists():
         note(f"fetching {source.file}")
         fetch(source.file, path, str(source.sha256))
-    data_file.pinned(source, folder)
+    if path.is_dir() and rows.resolve().is_relative_to(path.resolve()):
+        raise RequestError(
+            f"source.file: {path} contains the folder of results, so each run changes it.",
+            "Name a folder that nothing is written to, or other results: --results DIR",
+        )
+    if (found := data_file.digest(path)) != source.sha256:
+        raise RequestError(
+            f"source.file: {path} changed since the plan: its sha256 was {source.sha256}, and is {found} now.",
+            "Put back what was there, or start a new run.",
+        )
     kept = rows.with_suffix(".json")
     if rows.exists() and kept.exists():
         try:
-            found: Digested = json.loads(kept.read_text(encoding="utf-8"))
-            return found
+            made: Digested = json.loads(kept.read_text(encoding="utf-8"))
+            return made
         except ValueError:
             kept.unlink()
     if not source.has_rows:

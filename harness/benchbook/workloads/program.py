@@ -39,6 +39,10 @@ ASIDE = ("setup", "prepare", "conclude", "cleanup", "check")
 """Options with an untimed command for bash."""
 EMPTY_RUNS, EMPTY_SECONDS = 50, 0.5
 """Runs of the empty command at most, and the time after which no other one begins."""
+EXIT_CODE = "exit code"
+"""Name of the exit code among what is compared."""
+SORTED_BYTES = 64 << 20
+"""The lines of a longer output are kept as they were printed."""
 KEPT_BYTES = 512 << 10
 """Bytes that a trial keeps of the beginning and of the end of what is compared, so that one can see what differs."""
 LEAST_MEMORY = 1.1
@@ -81,7 +85,8 @@ class ProgramOptions(Options):
     """Whether the time of an empty command is subtracted from each run's. The results show it in any case."""
 
 
-QUOTED = re.compile(r"""'[^']*'|"[^"]*"|\\.""", re.DOTALL)
+QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+ESCAPED = re.compile(r"\\.", re.DOTALL)
 VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
 SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
 """Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
@@ -99,7 +104,11 @@ def for_a_shell(text: str) -> list[str]:
 
 def unquoted(text: str) -> str:
     """Return a command with each quoted part replaced; within double quotes, variables alone keep their meaning."""
-    return QUOTED.sub(lambda one: "".join(VARIABLE.findall(one[0])) if one[0][0] == '"' else "_", text)
+
+    def bare(one: re.Match[str]) -> str:
+        return "".join(VARIABLE.findall(ESCAPED.sub("", one[0]))) if one[0][0] == '"' else "_"
+
+    return QUOTED.sub(bare, text)
 
 
 def filled(command: str, values: Mapping[str, object], shell: str) -> list[str]:
@@ -274,11 +283,11 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
             sum(one["answer"] == answer for one in timed),
         )
     if options.compared != "nothing" and output.exists():
-        if options.compared == "sorted":
+        if options.compared == "sorted" and output.stat().st_size <= SORTED_BYTES:
             output.write_bytes(in_order(output))
         long_logs.excerpt(output, kept_output(steps.folder, phase), KEPT_BYTES)
     _aside(steps, "cleanup", aside["cleanup"], folder)
-    rows = [[0, "exit code", timed[-1]["code"]], [0, options.compared, answer]]
+    rows = [[0, EXIT_CODE, timed[-1]["code"]], [0, options.compared, answer]]
     event = {"id": 0, "query_type": phase, "columns": ["time_ns", "host", "value"], "rows": rows}
     steps.events.take("answers", iter([{"v": 1, "type": "answer", **event}]))
     steps.events.take(phase, iter(map(_event, timed)))

@@ -135,17 +135,26 @@ def test_the_cases_of_a_refused_claim_show_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("corrected", "found"),
-    [([], [("declared-later", {"runs": 1, "of": 2})]), ([{"date": "2026-11-28", "reason": "Added."}], [])],
+    ("older", "found"),
+    [
+        ([BASE], 0),
+        ([{**BASE, "statement": "Other words"}], 0),
+        ([{**BASE, "id": "other"}], 1),
+        ([{**BASE, "published": {"ratio": 9.0}}], 1),
+        ([{"id": "faster", "test": "unknown"}], 1),
+        ([], 1),
+    ],
 )
-def test_runs_from_before_a_claim_was_declared_are_said(corrected: list[Any], found: list[Any]) -> None:
-    """Whoever declares a claim after a run may have seen its numbers."""
-    claim = Claim.model_validate({**BASE, "corrected": corrected, "added": bool(corrected)})
-    with_it, without = ({"claims": [{"id": "faster"}]}, {"claims": [{"id": "other"}]})
+def test_runs_that_did_not_declare_the_claim_are_said(older: list[Any], found: int) -> None:
+    """Whoever declares a claim, or another bound, after a run may have seen its numbers."""
+    claim = Claim.model_validate(BASE)
     groups: Any = [
-        [SimpleNamespace(run_id="a", declared=with_it), SimpleNamespace(run_id="b", declared=without)],
-        [SimpleNamespace(run_id="not-used", declared=without)],
+        [
+            SimpleNamespace(run_id="a", declared={"claims": [BASE]}),
+            SimpleNamespace(run_id="b", declared={"claims": older}),
+        ],
+        [SimpleNamespace(run_id="not-used", declared={})],
     ]
     said = declared_later(claim, {"a", "b"}, groups)
-    assert [(one.code, dict(one.facts)) for one in said] == found
+    assert [(one.code, dict(one.facts)) for one in said] == [("declared-later", {"runs": 1, "of": 2})][:found]
     assert declared_later(claim, {"a"}, groups) == []

@@ -79,7 +79,7 @@ def test_a_file_that_changes_after_the_plan_makes_the_trial_invalid(tmp_path: Pa
     (tmp_path / "t.parquet").write_bytes(b"other")
     with pytest.raises(TrialInvalid, match="changed during the run"):
         content.require_same(catalogue, pinned)
-    with pytest.raises(RequestError, match=r"datasets/trips.toml: .* but sha256 is"):
+    with pytest.raises(RequestError, match=r"datasets/trips.toml: .* changed since the plan"):
         content.prepared(catalogue, pinned, tmp_path, str)
 
 
@@ -97,6 +97,8 @@ def test_a_folder_for_commands_has_a_size_and_no_rows(tmp_path: Path) -> None:
     found = content.prepared(catalogue, pinned, tmp_path, str)
     assert (found["bytes"], found["rows"], found["tables"]) == (3, 0, {})
     assert content.require_same(catalogue, pinned) == tmp_path / "corpus"
+    with pytest.raises(RequestError, match="corpus contains the folder of results"):
+        content.prepared(catalogue, pinned, tmp_path / "corpus" / "results", str)
     (tmp_path / "corpus" / "b").write_text("")
     with pytest.raises(TrialInvalid, match="changed during the run"):
         content.require_same(catalogue, pinned)

@@ -73,7 +73,7 @@ def test_an_option_that_it_does_not_know_is_a_mistake(tmp_path):
 def test_an_unknown_driver_names_the_nearest(tmp_path):
     assert "local" in names()
     assert "driver" not in names()
-    with pytest.raises(RequestError, match='Did you mean "local"'):
+    with pytest.raises(ValueError, match='did you mean "local"'):
         storage(declared(driver="locale"), StoragePlace(tmp_path))
 
 

@@ -36,6 +36,13 @@ def test_it_is_its_own_file_system_of_the_asked_size_and_gone_afterwards(one, ki
     one.unmount()
 
 
+def test_a_driver_that_is_none_and_a_small_xfs_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"no storage driver loop_ext4; allowed: .*did you mean"):
+        declared("loop_ext4")
+    with pytest.raises(RequestError, match="XFS takes at least 300 MiB"):
+        declared("loop", file_system="xfs", size_mib=64).typed()
+
+
 @pytest.mark.parametrize("kind", ["ext3", "xfs"])
 def test_a_loop_device_has_the_declared_file_system(kind: str, tmp_path: Path) -> None:
     with mounted(tmp_path, "loop", size_mib=320, file_system=kind) as made:

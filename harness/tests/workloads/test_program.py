@@ -123,6 +123,13 @@ def test_what_only_a_shell_understands_is_refused_without_one(command: str, sign
     program.refuse(asked[0], asked[1], ProgramOptions(shell="bash"), asked[2])
 
 
+@pytest.mark.parametrize(
+    "command", [r'grep "a\"; b" {file}', r'awk "{{print \$1}}" {file}', "grep 'a|b' {file}"]
+)
+def test_what_is_quoted_is_no_sign_of_a_shell(command: str) -> None:
+    assert program.for_a_shell(command) == []
+
+
 def test_a_system_without_a_command_is_refused() -> None:
     catalogue: Any = SimpleNamespace(
         system=lambda _: SimpleNamespace(name="redis", source=SimpleNamespace(command=None))

@@ -64,6 +64,19 @@ def test_a_profile_may_name_the_declared_phase(folder: Path) -> None:
     assert found["phase_options"] == {"q1": {"duration": "1s"}, "q10": {"duration": "1s"}}
 
 
+def test_options_of_one_question_add_to_those_of_all(folder: Path) -> None:
+    (folder / "experiment.toml").write_text(
+        '[[phases]]\nname = "ask"\nworkload = "sql"\noptions = { questions = "questions/q1*.sql" }\n'
+        '[profiles.quick]\nphases = ["ask", "q1"]\n'
+        'phase_options = { q1 = { warmup = 1, duration = "9s" }, ask = { duration = "1s", workers = 2 } }\n'
+    )
+    found = expanded(folder / "experiment.toml", "experiment.toml")["profiles"]["quick"]
+    assert found["phases"] == ["q1", "q10"]
+    assert found["phase_options"] == {
+        "q1": {"duration": "9s", "workers": 2, "warmup": 1}, "q10": {"duration": "1s", "workers": 2}
+    }  # fmt: skip
+
+
 def test_a_wrong_phase_is_answered_with_the_declared_names_too(folder: Path) -> None:
     (folder / "experiment.toml").write_text(
         '[[phases]]\nname = "ask"\nworkload = "sql"\noptions = { questions = "questions/q1*.sql" }\n'

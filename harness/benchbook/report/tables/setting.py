@@ -161,7 +161,8 @@ def _generated(run: Run, facts: dict[str, Any]) -> str:
 
 def _file(source: dict[str, Any], rows: int | None) -> str:
     """Return the name of the file of a dataset, with its rows if it has some."""
-    name = PurePath(str(source.get("file", ""))).name
+    stated = str(source.get("file", "")).partition("?")[0]  # what follows may be a secret
+    name = PurePath(stated).name or stated
     if rows:
         return f"{quantity.count(rows)} rows of the file {name}"
     return f"the {'folder' if source.get('format') == 'folder' else 'file'} {name}"
