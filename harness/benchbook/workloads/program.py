@@ -284,7 +284,8 @@ def run(steps: Steps, phase: str, options: ProgramOptions) -> None:
         )
     if options.compared != "nothing" and output.exists():
         if options.compared == "sorted" and output.stat().st_size <= SORTED_BYTES:
-            output.write_bytes(in_order(output))
+            lines = in_order(output)
+            output.write_bytes(lines and lines + b"\n")  # without it, diff shows the last line of each side
         long_logs.excerpt(output, kept_output(steps.folder, phase), KEPT_BYTES)
     _aside(steps, "cleanup", aside["cleanup"], folder)
     rows = [[0, EXIT_CODE, timed[-1]["code"]], [0, options.compared, answer]]

@@ -256,7 +256,7 @@ def test_an_output_that_differs_between_runs_is_found(trial: Any) -> None:
     [
         ({}, "b\na\n"),
         ({"compared": "lines", "check": "sort {output}"}, "a\nb\n"),
-        ({"compared": "sorted"}, "a\nb"),
+        ({"compared": "sorted"}, "a\nb\n"),
         ({"compared": "nothing"}, None),
     ],
 )
