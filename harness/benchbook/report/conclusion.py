@@ -256,10 +256,10 @@ def run_line(run: Run) -> Markdown:
     """Return a line with the run's id, profile, number of trials and start."""
     info, trials = run.info, run.frame("trials")
     counted = f"{run.ok.height} of {info['planned_trials'] or trials.height} trials valid"
-    blocks = trials["block"].n_unique()
+    blocks = quantity.counted(trials["block"].n_unique(), "block")
     when = f", {info['started_at']:%Y-%m-%d %H:%M} UTC" if info["started_at"] else ""
     return Markdown(
-        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {quantity.counted(blocks, 'block')}{when}."
+        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {blocks}{when}."
     )
 
 
