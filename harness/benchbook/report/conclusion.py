@@ -258,9 +258,7 @@ def run_line(run: Run) -> Markdown:
     counted = f"{run.ok.height} of {info['planned_trials'] or trials.height} trials valid"
     blocks = quantity.counted(trials["block"].n_unique(), "block")
     when = f", {info['started_at']:%Y-%m-%d %H:%M} UTC" if info["started_at"] else ""
-    return Markdown(
-        f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {blocks}{when}."
-    )
+    return Markdown(f"Run {code(run.run_id)}, profile {code(info['profile'])}, {counted}, {blocks}{when}.")
 
 
 def answer_sentence(run: Run) -> Markdown:
