@@ -72,7 +72,7 @@ def _prepared(dataset: Dataset, folder: Path, rows: Path, note: Callable[[str], 
         except ValueError:
             kept.unlink()
     if not source.has_rows:
-        return _digested(dataset, path, {}, data_file.size_bytes(path))
+        return _digested(dataset, found, {}, data_file.size_bytes(path))
     note(f"reading {source.file}")
     made = write_rows(dataset, folder, rows)
     write_json(kept, made)
@@ -134,16 +134,16 @@ def write_rows(dataset: Dataset, folder: Path, file: Path) -> Digested:
         raise RequestError(f"source.file: {source.file} has no rows.", "Use a file with at least one row.")
     part.replace(file)
     tables: dict[str, CountedTable] = {dataset.table: {"rows": rows, "fields": fields}}
-    return _digested(dataset, source.place(folder), tables, file.stat().st_size)
+    return _digested(dataset, data_file.digest(source.place(folder)), tables, file.stat().st_size)
 
 
-def _digested(dataset: Dataset, file: Path, tables: dict[str, CountedTable], size: int) -> Digested:
+def _digested(dataset: Dataset, sha256: str, tables: dict[str, CountedTable], size: int) -> Digested:
     return {
         "name": dataset.name,
         "rows": sum(one["rows"] for one in tables.values()),
         "values": sum(sum(one["fields"].values()) for one in tables.values()),
         "bytes": size,
-        "sha256": data_file.digest(file),
+        "sha256": sha256,
         "tables": tables,
     }
 

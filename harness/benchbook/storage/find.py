@@ -9,8 +9,6 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from benchbook.errors import unknown
-
 if TYPE_CHECKING:
     from benchbook.declare.storage import Storage as Declared
     from benchbook.storage.driver import StoragePlace
@@ -20,16 +18,8 @@ if TYPE_CHECKING:
 def storage(declared: Declared, place: StoragePlace, levels: dict[str, Any] | None = None) -> Storage:
     """Return the driver of a declared storage, for a data folder that does not exist yet.
 
-    ``levels`` of a cell replace options of the same name. Raise RequestError for an unknown driver or option.
+    ``levels`` of a cell replace options of the same name. Raise RequestError for an unknown option; a declaration has
+    no unknown driver.
     """
-    if declared.driver not in names():
-        raise unknown("storage driver", declared.driver, names(), f"storage/{declared.name}.toml")
     make = importlib.import_module(f"benchbook.storage.{declared.driver}").driver
     return cast("Callable[[Any, StoragePlace], Storage]", make)(declared.typed(levels), place)
-
-
-def names() -> list[str]:
-    """Return the names of all storage drivers."""
-    from benchbook.declare.storage import OPTIONS
-
-    return sorted(OPTIONS)

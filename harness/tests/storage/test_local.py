@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchbook.declare.storage import Storage
+from benchbook.declare.storage import OPTIONS, Storage
 from benchbook.errors import RequestError, TrialFailed
 from benchbook.storage import local
 from benchbook.storage.driver import StoragePlace, allocated
-from benchbook.storage.find import names, storage
+from benchbook.storage.find import storage
 
 
 def declared(**changes):
@@ -71,8 +71,8 @@ def test_an_option_that_it_does_not_know_is_a_mistake(tmp_path):
 
 
 def test_an_unknown_driver_names_the_nearest(tmp_path):
-    assert "local" in names()
-    assert "driver" not in names()
+    assert "local" in OPTIONS
+    assert "driver" not in OPTIONS
     with pytest.raises(ValueError, match='did you mean "local"'):
         storage(declared(driver="locale"), StoragePlace(tmp_path))
 
