@@ -13,6 +13,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build what many tests start before the first of them: on an empty cache, that takes longer than a test may."""
+    if session.config.getoption("--all") and not session.config.option.collectonly:
+        from built import build_all
+
+        build_all()
+
+
 @pytest.fixture
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A null server behind a proxy that delays and cuts."""

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import go_request
 
 from benchbook.process.network import free_ports
 from benchbook.process.wait import until
 from benchbook.provision import go, image
-from benchbook.provision.request import Missing, Request
+from benchbook.provision.request import Missing
 
 MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 LAYER = "application/vnd.docker.image.rootfs.diff.tar.gzip"
@@ -30,9 +31,9 @@ CONFIG = "application/vnd.docker.container.image.v1+json"
 
 def crane() -> Path:
     """Return crane, built once into the cache; skip if that is impossible here."""
-    request = Request(go=Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None)
-    folder = request.cache_folder() / "tools" / f"crane-{image.CRANE.key()}"
-    if isinstance(made := go.built(image.CRANE, folder, "crane", request), Missing):
+    wanted = go_request()
+    folder = wanted.cache_folder() / "tools" / f"crane-{image.CRANE.key()}"
+    if isinstance(made := go.built(image.CRANE, folder, "crane", wanted), Missing):
         pytest.skip(made.reason)
     return folder / "crane"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from bench import begin, bench, environment, need_benchload, rows
+from built import go_request
 from engine import build, engine
 
 from benchbook.declare.system import System
@@ -34,8 +35,7 @@ def docker() -> Iterator[str]:
     """Give an engine that has the image, as DOCKER_HOST."""
     need_benchload()
     try:
-        go = Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None
-        program = find(SYSTEM, Request(go=go), only="go")
+        program = find(SYSTEM, go_request(), only="go")
     except Unavailable as reason:
         pytest.skip(str(reason))
     assert program.path is not None

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from built import go_request
 
 from benchbook.declare.system import System
 from benchbook.errors import TrialFailed, Unavailable
 from benchbook.process.launch import Program
 from benchbook.provision.find import find
-from benchbook.provision.request import Request
 from benchbook.systems.driver import DatasetRequest, LoadRequest, Place, QueryRequest, TableCount
 from benchbook.systems.influxdb1 import InfluxDB1, driver
 
@@ -38,9 +38,7 @@ DATASET = (
 def influxd() -> Program:
     """Get the pinned program: from the cache, or built from its Go module when there is Go."""
     try:
-        return find(
-            SYSTEM, Request(go=Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None)
-        )
+        return find(SYSTEM, go_request())
     except Unavailable as reason:
         pytest.skip(str(reason))
 

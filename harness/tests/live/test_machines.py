@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from bench import begin, bench, need_benchload, rows
+from built import go_request
 from engine import build, engine
 from machines import cluster
 
@@ -26,7 +27,6 @@ from benchbook.declare.system import System
 from benchbook.errors import Unavailable
 from benchbook.process.network import free_ports
 from benchbook.provision.find import find
-from benchbook.provision.request import Request
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEM = System.model_validate(tomllib.loads((ROOT / "systems/influxdb-1.8.10.toml").read_text()))
@@ -41,8 +41,7 @@ RUN = (
 def influxd() -> Path:
     need_benchload()
     try:
-        go = Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None
-        program = find(SYSTEM, Request(go=go), only="go").path
+        program = find(SYSTEM, go_request(), only="go").path
     except Unavailable as reason:
         pytest.skip(str(reason))
     assert program is not None

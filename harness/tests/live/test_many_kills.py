@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 from bench import SMALL, begin, bench, need_benchload, rows
+from built import go_request
 from fault import clean
 from test_run import altered, assert_whole
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import Unavailable
 from benchbook.provision.find import find
-from benchbook.provision.request import Request
 
 KILLS = int(os.environ.get("BENCHBOOK_KILLS") or 4)
 SERVER = "influxdb-1.8.10"
@@ -32,8 +32,7 @@ def kinds(chance: random.Random) -> Iterator[list[str]]:
     """Yield what is run, in turn from any on: the embedded systems, and more where this machine can."""
     wanted = [[]]
     try:
-        go = Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None
-        find(Catalogue().system(SERVER), Request(go=go))
+        find(Catalogue().system(SERVER), go_request())
         wanted.append(["--set", f"system=duckdb,{SERVER}"])
     except Unavailable:
         pass

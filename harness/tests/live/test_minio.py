@@ -2,13 +2,13 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
 from functools import partial
 
 import pytest
+from built import go_request
 
 from benchbook.declare.catalogue import Catalogue
 from benchbook.errors import TrialFailed, Unavailable
@@ -24,9 +24,10 @@ from benchbook.systems.driver import Place, driver
 
 @pytest.fixture(scope="session")
 def minio():
-    if not (shutil.which("go") or os.environ.get("BENCHBOOK_GO")):
-        pytest.skip("go is not on PATH: MinIO is built from its Go module")
-    return find(Catalogue().system("minio"), Request())
+    try:
+        return find(Catalogue().system("minio"), go_request())
+    except Unavailable as reason:
+        pytest.skip(str(reason))
 
 
 def test_it_states_its_pinned_version_and_counts_objects(minio, tmp_path):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from bench import SMALL, begin, bench, need_benchload
+from built import go_request
 
 from benchbook.declare.system import System
 from benchbook.errors import Unavailable
 from benchbook.provision.find import find
-from benchbook.provision.request import Request
 from benchbook.record import objects
 from benchbook.storage.s3 import MinioServer
 
@@ -27,8 +27,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Give an address on a MinIO of the test's own, with the keys in the environment."""
     need_benchload()
     try:
-        go = Path(os.environ["BENCHBOOK_GO"]) if "BENCHBOOK_GO" in os.environ else None
-        program = find(MINIO, Request(go=go))
+        program = find(MINIO, go_request())
     except Unavailable as reason:
         pytest.skip(str(reason))
     assert program.path is not None
