@@ -45,7 +45,7 @@ def decide(asked: Asked, margin: float) -> Result:
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     base, head = (one.text for one in asked.commands)
     names = [f"`{base}`", f"`{head}`"] if base != head else vs.short([base, head])
-    vs.require_same(found, names, further="")
+    vs.require_same(asked, found, names, further="")
     vs.require_long(found, names)
     design = Gate("command", (base,), (head,), margin, seconds, (METRIC,), (names[0], names[1]))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -112,7 +112,7 @@ def command(
     with interrupt.interruptible():
         found = interleaved.measure(asked, lambda text: print(f"bench: {text}", file=sys.stderr))
     names = short([one.text for one in asked.commands])
-    require_same(found, names)
+    require_same(asked, found, names)
     require_long(found, names)
     ratios = compare(found)
     if as_json:
@@ -222,20 +222,33 @@ def _seconds(option: str, text: str) -> float:
         raise RequestError(f"{option}: {error}.") from None
 
 
-def require_same(found: Measured, names: list[str], further: str = "--output FILE, ") -> None:
+def require_same(asked: Asked, found: Measured, names: list[str], further: str = "--output FILE, ") -> None:
     """Raise TrialFailed if a command or two commands gave different output: they did not do the same work."""
-    hint = (
+    kinds = (
         f"If they differ by nature, compare what must be equal: --compared sorted or lines, {further}or --check"
         " 'COMMAND'. --compared nothing compares no output."
     )
-    for name, given in zip(names, found.answers, strict=True):
+    for place, given in enumerate(found.answers):
         if len(given) > 1:
-            raise TrialFailed(f"Runs of {name} gave different output, so no speeds are compared.", hint)
+            raise TrialFailed(
+                f"Runs of {names[place]} gave different output, so no speeds are compared.",
+                f"{_in_what(asked, place, place)}{kinds}",
+            )
     if not found.same:
         other = next(place for place, given in enumerate(found.answers) if given != found.answers[0])
         raise TrialFailed(
-            f"{names[other]} and {names[0]} gave different output, so no speeds are compared.", hint
+            f"{names[other]} and {names[0]} gave different output, so no speeds are compared.",
+            f"{_in_what(asked, 0, other)}{kinds}",
         )
+
+
+def _in_what(asked: Asked, one: int, other: int) -> str:
+    """Return the command that shows in what the outputs of two commands differ, as a sentence; empty for files."""
+    if asked.output is not None:
+        return ""
+    further = f" | {asked.check}" if asked.check else " | sort" if asked.compared == "sorted" else ""
+    sides = [f"<({asked.commands[place].text}{further})" for place in (one, other)]
+    return f"In what they differ, bash shows with: diff {' '.join(sides)}. "
 
 
 def require_long(found: Measured, names: list[str]) -> None:

@@ -119,8 +119,13 @@ MISTAKES = [
     (["true", "cat nosuchfile"], 4, "`cat nosuchfile` ended with exit code 1; the end of its errors: cat: nosuchfile"),
     (["true", "true", "--prepare", "exit 3"], 4, "--prepare ended with exit code 3"),
     (["echo a", "echo b"], 4, "`echo b` and `echo a` gave different output, so no speeds are compared."),
+    (["echo a", "echo b"], 4, "In what they differ, bash shows with: diff <(echo a) <(echo b). If they differ by"),
     (["true", "date +%N"], 4, "date and true gave different output"),
+    (["true", "date +%N"], 4, "diff <(true) <(date +%N)"),
+    (["date +%N", "date +%N"], 4, "diff <(date +%N) <(date +%N)"),
     (["echo a", "echo b", "--check", "cat"], 4, "`echo b` and `echo a` gave different output"),
+    (["echo a", "echo b", "--check", "cat"], 4, "diff <(echo a | cat) <(echo b | cat)"),
+    (["echo a", "echo b", "--compared", "sorted"], 4, "diff <(echo a | sort) <(echo b | sort)"),
     (["true", "sleep 9", "--timeout", "50ms"], 4, "`sleep 9` took longer than 0.05 s."),
     (["true", "true", "--output", "nosuchfile"], 4, "--output nosuchfile: `true` wrote no such file."),
 ]  # fmt: skip
