@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from benchbook.declare import names
@@ -41,6 +43,14 @@ TIMES = ("created_at", "started_at", "finished_at")
 """Times in the description of a run."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}.*")
 """The beginning of a time as Benchbook writes it; runs are sorted by this text."""
+ENTRIES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "earlier_runs": {
+        "run_id": (str,), "profile": (str,), "machine": (str, NoneType), "against_itself": (bool,),
+        "finished": (bool,), "trials": (int,),
+    },
+    "altered": {"trial_id": (str,), "status": (str,), "why": (str,)},
+}  # fmt: skip
+"""Lists in the description of a run from which pages say what may have been chosen → what each entry has."""
 ANY_SEED = "order_seed"
 """The one number that is no quantity."""
 
@@ -66,6 +76,11 @@ def require(connection: DuckDBPyConnection, run_id: str, facts: dict[str, Any]) 
             raise ValueError(_foreign(table, found[0]))
         _require_once(connection, table)
         _require_values(connection, table)
+    held: dict[str, list[Any]] = {}
+    text = f"SELECT topic, value FROM {incoming(BY_NAME['run_facts'])} WHERE topic IN {tuple(ENTRIES)}"
+    for topic, value in connection.execute(text).fetchall():
+        held.setdefault(topic, []).append(json.loads(value) if value else None)
+    require_entries(held)
 
 
 def leave_out_stated_twice(connection: DuckDBPyConnection) -> int:
@@ -101,6 +116,18 @@ def require_times(facts: dict[str, Any]) -> None:
             in_range = False
         if not in_range:
             raise ValueError(f"{key} is {names.shown(value)}, which is before 1990 or in the future")
+
+
+def require_entries(facts: dict[str, Any]) -> None:
+    """Raise ValueError unless each entry of the lists in plan.json and run.json has what pages take from it."""
+    for topic, wanted in ENTRIES.items():
+        held = facts.get(topic) or []
+        if not isinstance(held, list):
+            raise ValueError(f"{topic} is {names.shown(held)}, not a list")  # noqa: TRY004 - one error for all
+        for one in held:
+            stated = one if isinstance(one, dict) else {}
+            if wrong := [key for key, types in wanted.items() if type(stated.get(key)) not in types]:
+                raise ValueError(f"{topic} has {names.shown(one)}, without a valid {wrong[0]}")
 
 
 def _foreign(table: Table, owner: object) -> str:

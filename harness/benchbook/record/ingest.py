@@ -202,6 +202,7 @@ def run_facts(connection: DuckDBPyConnection, where: Path, say: Say) -> bool:
             where / manifest.FILE
         ).exists():  # of somebody else; the clock of this machine may have been wrong
             foreign.require_times({**plan, **run})
+            foreign.require_entries({**plan, **run})
         made = of_run(run, plan)
         run_id = where.name
         tables = {name: arrow(name, held) for name, held in made.items()}

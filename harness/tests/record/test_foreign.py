@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from benchbook.errors import RequestError
-from benchbook.record import database, export, ingest, ledger, manifest, opened, query
+from benchbook.record import database, export, foreign, ingest, ledger, manifest, opened, query
 from tests.record import synthetic_run
 
 ROOT = Path(__file__).parents[3]
@@ -244,6 +244,48 @@ def test_a_description_with_a_time_out_of_range_is_refused_at_import(place: Path
     assert not (place / "results" / "runs" / SENT).exists()
     with pytest.raises(RequestError, match="created_at is "):
         ledger.entries(folder.parent)
+
+
+EARLIER = {
+    "run_id": "a", "profile": "quick", "machine": None, "against_itself": False, "finished": True, "trials": 3,
+}  # fmt: skip
+ALTERED = {"trial_id": "a/0001", "status": "ok", "why": "changed"}
+WRONG = [
+    ("earlier_runs", 5, "5, without a valid run_id"),
+    ("earlier_runs", {**EARLIER, "trials": "3"}, "without a valid trials"),
+    ("earlier_runs", {**EARLIER, "finished": 1}, "without a valid finished"),
+    ("earlier_runs", {"run_id": "a"}, "without a valid profile"),
+    ("altered", None, "None, without a valid trial_id"),
+    ("altered", {**ALTERED, "why": ["changed"]}, "without a valid why"),
+]
+
+
+@pytest.mark.parametrize(("topic", "entry", "words"), WRONG)
+def test_what_pages_say_of_other_runs_and_of_removed_trials_is_whole(
+    place: Path, topic: str, entry: object, words: str
+) -> None:
+    right = {"earlier_runs": EARLIER, "altered": ALTERED}[topic]
+
+    def with_entries(frame: pl.DataFrame) -> pl.DataFrame:
+        rows = [
+            {"run_id": SENT, "topic": topic, "key": str(place), "value": json.dumps(one)}
+            for place, one in enumerate((right, entry))
+        ]
+        return pl.concat([frame, pl.DataFrame(rows, schema=frame.schema)])
+
+    folder = place / "sent" / "quickstart" / SENT
+    change(folder, "run_facts", with_entries)
+    refused(place, f"{topic} has .*{words}")
+
+
+@pytest.mark.parametrize(("topic", "entry", "words"), [*WRONG, ("altered", "all", "not a list")])
+def test_the_same_is_required_of_a_description_without_tables(
+    place: Path, topic: str, entry: object, words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        foreign.require_entries({topic: entry if words == "not a list" else [entry]})
+    foreign.require_entries({"earlier_runs": [EARLIER], "altered": [ALTERED]})
+    foreign.require_entries({"earlier_runs": None})
 
 
 @pytest.mark.parametrize(
