@@ -164,7 +164,7 @@ def answers(
                 found = engine.query(replace(one, compared=True))
             rows = found() if isinstance(found, Large) else found
         except Exception as failure:
-            refusal = str(failure)
+            refusal = _failure(one, failure)
             recorder.failed(watchdog.kind(), refusal)
             emit(error(watchdog.kind(), refusal))
             continue
@@ -204,13 +204,18 @@ def _run(
             with watchdog.within(timeout_seconds):
                 found = engine.query(one)
         except Exception as failure:
-            refusal = str(failure)
+            refusal = _failure(one, failure)
             recorder.failed(watchdog.kind(), refusal, began_ns=began_ns)
         else:
             recorder.done(began_ns, time.perf_counter_ns())
             seen.add(one, found)
             del found  # only now: to free a large answer takes time
     return refusal
+
+
+def _failure(one: Specification, failure: Exception) -> str:
+    """Return the message of a query that failed, with its type: that is the name of a question."""
+    return f"{one.type}: {failure}"
 
 
 def _start(workload: str, program: str, operations: int | None) -> dict[str, object]:
