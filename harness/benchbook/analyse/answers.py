@@ -16,7 +16,7 @@ RELATIVE = 1e-9
 ABSOLUTE = 1e-9
 FEWEST_INSTANCES = 20
 MOST_DIFFERENCES = 50
-"""Differences that a comparison keeps; it counts all."""
+"""Differences that a comparison keeps, beside the first of each query type; it counts all."""
 
 Value = str | int | float | bool | None
 Rows = Sequence[tuple[Value, ...]]
@@ -87,7 +87,7 @@ class Agreement:
     differing: int
     """Number of differences."""
     differences: tuple[Disagreement, ...]
-    """The first differences, at most MOST_DIFFERENCES."""
+    """The first differences: MOST_DIFFERENCES, and the first of each further query type."""
     differing_types: tuple[str, ...]
     """Query types of all differences."""
     empty_everywhere: tuple[str, ...]
@@ -145,8 +145,9 @@ def compare(answers: Sequence[Answer], relative: float = RELATIVE, absolute: flo
             compared += 1
             found = differences(first, other, relative, absolute)
             differing += len(found)
-            types |= {one.query_type for one in found}
-            kept += found[: max(0, MOST_DIFFERENCES - len(kept))]
+            new = {one.query_type for one in found} - types
+            types |= new
+            kept += found[: max(MOST_DIFFERENCES - len(kept), 1 if new else 0)]
     instances: dict[str, int] = defaultdict(int)
     for query_type, _ in by_query:
         instances[query_type] += 1

@@ -131,6 +131,20 @@ def test_differences_are_counted_beyond_those_that_are_kept() -> None:
     assert found.differing_types
 
 
+def test_the_first_difference_of_each_query_type_is_kept() -> None:
+    many = tuple((time, "host_0", 1.0) for time in range(60))
+    other = tuple((time, "host_0", 2.0) for time in range(60))
+    held = [
+        replace(one, query_type=name)
+        for name in ("a", "b", "c")
+        for one in (answer("x", many), answer("y", other, trial="r/0001"))
+    ]
+    found = compare(held)
+    assert (found.differing, len(found.differences)) == (180, 52)
+    assert [one.query_type for one in found.differences[49:]] == ["a", "b", "c"]
+    assert found.differing_types == ("a", "b", "c")
+
+
 def test_nothing_to_compare_is_not_agreement() -> None:
     assert not compare([]).ok
     assert not compare([answer("a", ((1, "h", 2.0),))]).ok
