@@ -55,9 +55,10 @@ def command(
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
-        others = [] if power else [_others(read, judged), *limits.chosen(read)]
+        others = [] if power else [one for one in (_others(read, judged), *limits.chosen(read)) if one]
     if as_json:
-        table.show([one.row() for one in chances] if power else [_row(one) for one in judged], as_json=True)
+        rows = [one.row() for one in chances] if power else [{**_row(one), "notes": others} for one in judged]
+        table.show(rows, as_json=True)
         return
     if not judged:
         print(f"{found.run_id} declared no claims (docs/claims.md)")
@@ -68,7 +69,7 @@ def command(
         return
     screen = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     blocks = [_block(one, min(screen, WIDTH)) for one in judged]
-    said = [textwrap.fill(one, WIDTH, break_on_hyphens=False) for one in others if one]
+    said = [textwrap.fill(one, WIDTH, break_on_hyphens=False) for one in others]
     print("\n\n".join([found.run_id, *filter(None, [looks]), *blocks, *said]))
     if any(grade.reading(one).holds == "open" and one.cells for one in judged):
         print(f"\nTrials that would decide the open claims: {typed(f'claims {run} --power')}")
