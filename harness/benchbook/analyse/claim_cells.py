@@ -10,7 +10,7 @@ from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell, Pair
 from benchbook.declare.claim import PHASE, Claim
-from benchbook.declare.level import listed, natural, ordered, same
+from benchbook.declare.level import listed, natural, ordered, same, text
 
 Key = tuple[tuple[str, str], ...]
 
@@ -78,18 +78,37 @@ def skipped(cell: Cell) -> bool:
     return not cell.ok and set(cell.statuses) == {"skipped"}
 
 
-def elsewhere(claim: Claim, found: Sequence[Sides]) -> list[Reason]:
-    """Return where a run differs from the levels of the publication: "objects of 1 GiB instead of 4 GiB"."""
+def elsewhere(claim: Claim, run: Run, found: Sequence[Sides]) -> list[Reason]:
+    """Return where levels or settings of a run are not the published ones: "objects of 1 GiB instead of 4 GiB"."""
     said = []
-    for factor, wanted in claim.at.items():
+    settings = _settings(claim, run)
+    for name, wanted in claim.at.items():
         published = listed(wanted)
-        held = dict.fromkeys(
-            cell.levels[factor] for side in found for cell in side.cells if factor in cell.levels
+        levels = dict.fromkeys(
+            cell.levels[name] for side in found for cell in side.cells if name in cell.levels
         )
-        other = [level for level in held if not any(same(level, one) for one in published)]
-        if other:
-            said.append(because("levels-instead", factor=factor, here=other, published=published))
+        here = [*levels] or settings.get(name, [])
+        other = [one for one in here if not any(same(one, there) for there in published)]
+        if other and levels:
+            said.append(because("levels-instead", factor=name, here=other, published=published))
+        elif other:
+            said.append(because("settings-instead", name=name, here=other, published=published))
     return said
+
+
+def _settings(claim: Claim, run: Run) -> dict[str, list[str]]:
+    """Return the options of a claim's phases, and the parameters of the dataset, as a run had them in every cell."""
+    planned = run.facts("planned")
+    phases = [one for one in planned.get("phases") or [] if one["name"] in (claim.phases or [claim.phase])]
+    every = [
+        *(one.get("options") or {} for one in phases),
+        (planned.get("dataset") or {}).get("parameters") or {},
+    ]
+    found: dict[str, list[str]] = {}
+    for name, value in (one for held in every for one in held.items()):
+        if isinstance(value, str | int | float) and text(value) not in found.setdefault(name, []):
+            found[name].append(text(value))
+    return found
 
 
 def absent(claim: Claim, run: Run) -> list[Reason]:

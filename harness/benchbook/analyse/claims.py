@@ -299,7 +299,7 @@ def judge(
         for named, other in versions.items()
     ]
     conditions += _scaled(asked, found.cells)
-    conditions += elsewhere(claim, [cell.sides for cell in found.cells])
+    conditions += elsewhere(claim, run, [cell.sides for cell in found.cells])
     before = [*([shortfall] if shortfall else []), *unstated_note(claim, found.cells)]
     several = wide is not None and wide.scope != "run"
     said = [*before, *found.left_out, *notes(claim, run, found.cells, several=several)]

@@ -86,10 +86,11 @@ CODES = {
     "versions-differ": "The sides used `number` different versions of one dataset or query set (`what`).",
     "configurations-differ": "The trials of a `cell` had `number` different configurations.",
     # Differences from the publication.
-    "measured-with": "The `conditions` that differ from the publication's, each a reason of the next three.",
+    "measured-with": "The `conditions` that differ from the publication's, each a reason of the next five.",
     "system-in-place": "Another `system` (its `title`) in place of the one that was `published`.",
     "levels-in-place": "The levels `here` of a `factor` in place of those `published`, as the profile declares.",
     "levels-instead": "The levels `here` of a `factor`, which the publication did not have (`published`).",
+    "settings-instead": "The value `here` of an option or a parameter (`name`), and the `published` one.",
     "scaled": "The machine is smaller than the publication's: cores or memory (`here`, `published`).",
     "levels-unstated": "The publication does not state these `factors`; the `levels` that were judged.",
     # What a reader must know beside the verdict.

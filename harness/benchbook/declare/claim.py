@@ -6,7 +6,7 @@ Benchbook tests it jointly in all cells that the other factors span.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -15,6 +15,7 @@ from benchbook.declare.correction import Correction
 from benchbook.declare.level import Setting, listed, ordered
 from benchbook.declare.metric import TRIAL, metrics
 from benchbook.declare.toml import Model, Name, Positive, Text
+from benchbook.declare.workload import workloads
 from benchbook.errors import command, suggestion
 
 Side = dict[Name, Setting]
@@ -238,7 +239,8 @@ class Claim(Model):
     """Equivalence margin: 0.1 lets a ratio lie between 1/1.1 and 1.1 times the published one. One-sided tests
     (at-least, at-most) have none by default."""
     at: dict[Name, Choice] = Field(default_factory=dict)
-    """Levels at which it was published; a run at other levels is judged, and its reason names the difference."""
+    """Levels at which it was published, and options of its phase and parameters of the dataset that are no factors; a
+    run with others is judged, and its reason names the difference."""
     validity: Literal["trial", "phase"] = "trial"
     """Which trials count: ``trial``, those in which everything is valid; ``phase``, also those of which this phase
     was measured to its end and lost nothing that was acknowledged. Defects elsewhere are then shown beside it."""
@@ -419,11 +421,15 @@ def _listing(names: Side) -> str:
 
 
 def check_claims(
-    claims: list[Claim], factors: Mapping[str, list[Setting]], phases: Mapping[str, str]
+    claims: list[Claim],
+    factors: Mapping[str, list[Setting]],
+    phases: Mapping[str, str],
+    parameters: Collection[str] = (),
 ) -> None:
     """Check that an experiment has every name that its claims use; raise ValueError with the nearest name.
 
-    ``factors`` maps each factor to all its levels, ``phases`` each phase to its workload.
+    ``factors`` maps each factor to all its levels, ``phases`` each phase to its workload; ``parameters`` are those of
+    the dataset that profiles replace.
     """
     seen: set[str] = set()
     for claim in claims:
@@ -440,6 +446,9 @@ def check_claims(
             )
         _check_requires(claim, factors, phases, place)
         _check_levels(claim, factors, place)
+        for name in claim.at:  # the publication's level may be one that no profile runs
+            allowed = {*factors, *_options(claim, phases), *parameters}
+            _known(name, allowed, f"{place}: at: factor, option or parameter")
         for key, factor in [
             *(("across", name) for name in claim.across if name != PHASE),
             ("along", claim.along),
@@ -453,6 +462,13 @@ def check_claims(
             except ValueError as error:
                 raise ValueError(f"{place}: along: {claim.along}: {error}; choose another factor") from error
         _check_systems(claim, [str(level) for level in factors["system"]], place)
+
+
+def _options(claim: Claim, phases: Mapping[str, str]) -> Iterator[str]:
+    """Yield the options of the phases of a claim."""
+    for phase in claim.phases or [claim.phase]:
+        if (named := workloads().get(phases.get(phase, ""))) is not None:
+            yield from named.options.model_fields
 
 
 def _check_metric(claim: Claim, phases: Mapping[str, str], place: str) -> None:
@@ -484,8 +500,6 @@ def _check_levels(claim: Claim, factors: Mapping[str, list[Setting]], place: str
     more = {"system": [*claim.substitutes, *claim.accepts]}
     for key, chosen in (("of", claim.of), ("over", claim.over), ("where", claim.where)):
         _check_chosen(chosen, factors, more, f"{place}: {key}")
-    for factor in claim.at:  # the publication's level may be one that no profile runs
-        _known(factor, factors, f"{place}: at: factor")
 
 
 def _check_chosen(

@@ -308,7 +308,10 @@ class Experiment(Model):
             self._check_options(f'profiles "{name}"', profile)
         for phase in self.phases:
             self._check_without(f'phases "{phase.name}": without', [phase.without])
-        check_claims(self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases})
+        check_claims(
+            self.claims, self.levels(), {phase.name: phase.workload for phase in self.phases},
+            {name for profile in self.profiles.values() for name in profile.dataset},
+        )  # fmt: skip
         return self
 
     def _check_options(self, where: str, profile: Profile) -> None:

@@ -11,7 +11,15 @@ from benchbook.analyse import quantity
 from benchbook.analyse.power import ENOUGH
 from benchbook.analyse.reason import Reason, of_row
 from benchbook.analyse.verdict import interval_words, percent, shown
-from benchbook.analyse.wording import factor_words, level_words, one_device, replaced, shortfall, some
+from benchbook.analyse.wording import (
+    factor_words,
+    level_words,
+    listing,
+    one_device,
+    replaced,
+    shortfall,
+    some,
+)
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.expectation import Expectation
 from benchbook.declare.metric import describe
@@ -82,6 +90,11 @@ def condition(one: Reason) -> str:
     if one.code == "system-in-place" and (there := published_title(one)) is not None:
         return f"{one.facts['title']} in place of {there}"
     return text(one).replace("_", " ") if one.code != "levels-instead" else text(one)
+
+
+def _plain(value: object) -> str:
+    """Return a setting in words: whole numbers with commas."""
+    return f"{int(str(value)):,}" if str(value).isdecimal() else str(value)
 
 
 def published_title(one: Reason) -> str | None:
@@ -495,6 +508,10 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "levels-instead": lambda facts: replaced(
         facts["factor"], facts["here"], "instead of", facts["published"]
+    ),
+    "settings-instead": lambda facts: (
+        f"{facts['name'].replace('_', ' ')} {listing(list(map(_plain, facts['here'])))}"
+        f" instead of {listing(list(map(_plain, facts['published'])), 'or')}"
     ),
     "scaled": lambda facts: shortfall(**facts),
     "levels-unstated": _levels_unstated,

@@ -200,7 +200,7 @@ def once(found: Sequence[Compared]) -> list[Judgement]:
     return list(kept.values())
 
 
-SCALE = {"scaled", "levels-instead", "levels-in-place"}
+SCALE = {"scaled", "levels-instead", "levels-in-place", "settings-instead"}
 """Codes of reasons that name another scale than the published one."""
 
 

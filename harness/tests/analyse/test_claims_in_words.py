@@ -144,6 +144,23 @@ def test_another_condition_is_part_of_the_verdict(tmp_path: Path) -> None:
     assert text(measured) == "measured with batches of 1,000 instead of 5,000"
 
 
+def test_options_and_parameters_that_are_no_factors_are_conditions_too(tmp_path: Path) -> None:
+    options = {"duration": "20s", "timeout": "10s", "batch_size": None}
+    planned = {
+        "phases": [
+            {"name": "load", "workload": "load", "options": options},
+            {"name": "other", "workload": "load", "options": {"duration": "60s"}},
+        ],
+        "dataset": {"parameters": {"scale": 10, "start": "2016"}},
+    }  # fmt: skip
+    at = {"duration": "60s", "timeout": "10s", "scale": [1000, 2000]}
+    found = only(tmp_path, twice, claim={"at": at}, plan=planned)
+    assert found.verdict == "reproduced"
+    assert [text(one) for one in found.conditions] == [
+        "duration 20s instead of 60s", "scale 10 instead of 1,000 or 2,000",
+    ]  # fmt: skip
+
+
 def test_the_published_condition_is_no_news(tmp_path: Path) -> None:
     factors = {"system": [CNOS, INFLUX], "batch_size": [5000]}
     found = only(tmp_path, twice, claim={"at": {"batch_size": 5000}}, factors=factors)

@@ -326,7 +326,8 @@ def test_a_trend_that_its_own_published_numbers_do_not_follow_is_refused(
         ({"words": "slightly", "test": "at-least", "published": {"ratio": 2}}, "remove the key `published`"),
         ({"words": "hardly", "test": "at-least"}, "much"),
         ({"test": "equal", "margin": 0, "published": None}, "margin = 0"),
-        ({"at": {"batchsize": 1}}, 'at: factor "batchsize"'),
+        ({"at": {"batchsize": 1}}, 'at: factor, option or parameter "batchsize"'),
+        ({"at": {"timeuot": "1s"}}, 'did you mean "timeout"'),
         ({"validity": "load"}, "phase"),
     ],
 )
@@ -338,8 +339,8 @@ def test_a_mistake_in_words_margin_or_conditions_is_one_sentence(change: dict[st
 
 
 def test_conditions_may_name_a_level_that_no_profile_runs() -> None:
-    [claim] = experiment({**RATIO, "at": {"batch_size": 123456}}).claims
-    assert claim.at == {"batch_size": 123456}
+    [claim] = experiment({**RATIO, "at": {"batch_size": 123456, "timeout": "9s"}}).claims
+    assert claim.at == {"batch_size": 123456, "timeout": "9s"}
 
 
 def test_the_catalogue_reads_the_published_numbers_with_the_experiment(tmp_path: Path) -> None:
