@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from benchbook.report import theme
+from benchbook.report import compact, theme
 from benchbook.report.table import (
     Block,
     Markdown,
@@ -81,6 +81,12 @@ class Figure:
     """What is drawn: metric, unit, kind of axis, which values are better, number of trials."""
     width: int = theme.STATIC_WIDTH
     """Width of the static drawing in pixels, close to its width in the page, so that its text fits."""
+    option: str = ""
+    """Its name among figures that a reader chooses from, such as that of a baseline."""
+    others: tuple[Figure, ...] = ()
+    """The figures that a reader may choose in its place, each with an ``option``; print and PDF have none of them."""
+    choice: str = ""
+    """What is chosen, for the label and the address of the page: "baseline"."""
 
     @functools.cached_property
     def spec(self) -> dict[str, Any]:
@@ -109,15 +115,25 @@ class Figure:
         )
 
     def html(self) -> str:
-        """Return the figure for a page, whose script draws ``bb-live`` from the specification."""
-        spec = json.dumps(self.spec, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+        """Return the figure for a page, and hidden behind it those that may be chosen in its place."""
+        if not self.others:
+            return self._html()
+        hidden = "".join(replace(other, width=self.width)._html(hidden=True) for other in self.others)
+        return f'<div class="bb-choice" data-choice="{escape_html(self.choice)}">{self._html()}{hidden}</div>'
+
+    def _html(self, *, hidden: bool = False) -> str:
+        """Return this figure alone; the script of the page draws ``bb-live`` from the specification."""
+        named = f' data-option="{escape_html(self.option)}"' if self.option else ""
+        named += " hidden" if hidden else ""
         note = f'<p class="bb-note">{escape_html(self.note)}</p>' if self.note else ""
         below = f'<span class="bb-what">{escape_html(self.subtitle)}</span>' if self.subtitle else ""
         return (
-            f'<figure class="bb-figure" id="{self.name}"><figcaption>{escape_html(self.title)}{below}</figcaption>'
+            f'<figure class="bb-figure" id="{self.name}"{named}>'
+            f"<figcaption>{escape_html(self.title)}{below}</figcaption>"
             f'<div class="bb-chart" role="img" aria-label="{escape_html(self.alt)}">'
-            f'<div class="bb-static">{self.svg}</div><div class="bb-live" aria-hidden="true"></div></div>'
-            f'<script type="application/json" class="bb-spec">{spec}</script>{note}'
+            f'<div class="bb-static">{compact.drawing(self.svg, self.name)}</div>'
+            '<div class="bb-live" aria-hidden="true"></div></div>'
+            f'<script type="application/json" class="bb-spec">{compact.specification(self.spec)}</script>{note}'
             f'<details class="bb-data"><summary>Table</summary>{self.table.html()}</details></figure>'
         )
 

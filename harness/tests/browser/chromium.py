@@ -82,7 +82,7 @@ const tell = async () => {
   const told = {
     errors: probed,
     requests: performance.getEntriesByType("resource").map((entry) => entry.name),
-    charts: [...document.querySelectorAll(".bb-figure")].map((figure) => ({
+    charts: [...document.querySelectorAll(".bb-figure:not([hidden])")].map((figure) => ({
       title: figure.querySelector("figcaption").textContent,
       live: Boolean(drawn(figure)),
       marks: figure.querySelectorAll(".bb-live .mark-rect path, .bb-live .mark-symbol path, .bb-live .mark-line path, "
@@ -98,13 +98,14 @@ const tell = async () => {
       .slice(0, 5).map((one) => one.tagName + "." + one.className),
   };
   const press = parent.location.search.endsWith("&press");
-  for (const figure of press ? document.querySelectorAll(".bb-figure") : []) told.tools.push(await pressed(figure));
+  const figures = press ? document.querySelectorAll(".bb-figure:not([hidden])") : [];
+  for (const figure of figures) told.tools.push(await pressed(figure));
   parent.document.documentElement.setAttribute("data-probe", JSON.stringify(told));
 };
 addEventListener("load", () => {
   const begun = Date.now();
   const look = () => {
-    const figures = [...document.querySelectorAll(".bb-figure")];
+    const figures = [...document.querySelectorAll(".bb-figure:not([hidden])")];
     if (figures.every(drawn) || Date.now() - begun > 25000) setTimeout(tell, 300);
     else setTimeout(look, 100);
   };

@@ -13,6 +13,7 @@ from benchbook.report.charts import latency, order, ratio, strip, telemetry
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Markdown
 from benchbook.report.theme import ticks, value
+from tests.claims import measured_run
 
 CHARTS = [
     strip.throughput,
@@ -179,3 +180,61 @@ def _rates(trials, most=None):
 def test_telemetry_of_a_counter_that_goes_back_has_no_negative_rate(plain):
     for panel in telemetry.PANELS:
         assert not panel.cumulative or (telemetry.samples(plain, panel).values >= 0).all()
+
+
+def test_each_phase_of_commands_is_drawn(tmp_path):
+    phases = [
+        {"phase": name, "workload": "program", "position": place, "started_seconds": 2.0 * place,
+         "duration_seconds": 2.0, "timed": True}
+        for place, name in enumerate(("pack", "unpack"))
+    ]  # fmt: skip
+    seconds = {"gzip": 3.0, "zstd": 1.0}
+
+    def value(levels, block):
+        return {(one["phase"], "command_seconds"): seconds[levels["system"]] + block / 100 for one in phases}
+
+    def answers(levels):
+        return [
+            {"v": 1, "type": "answer", "phase": one["phase"], "query_type": one["phase"], "id": one["phase"],
+             "digest": "d", "columns": ["time_ns", "host", "value"], "row_count": 1, "rows": [[1, "a", 2]]}
+            for one in phases
+        ]  # fmt: skip
+
+    run_id = measured_run.write(
+        tmp_path,
+        "a",
+        {"system": [*seconds]},
+        value,
+        changes=lambda levels: {"phases": phases},
+        answers=answers,
+    )
+    run = Run(tmp_path, run_id)
+    drawn = strip.others(run)
+    assert [one.title.partition(":")[0] for one in drawn] == [
+        "Run time of the command, pack", "Run time of the command, unpack",
+    ]  # fmt: skip
+    assert [len(one.table.rows) for one in drawn] == [2, 2]
+
+
+def test_what_loads_and_asks_queries_has_charts_of_its_own(plain):
+    assert strip.others(plain) == []
+
+
+def test_each_setup_may_be_the_baseline(made):
+    run = made(batch_sizes=(1000, 5000))
+    drawn = ratio.chart(run)
+    every = [drawn, *drawn.others]
+    assert len({one.option for one in every}) == 4
+    assert all(one.title.startswith(f"Compared with {one.option}: ") for one in every)
+    ratios = {(row[0], row[1], one.option): float(row[2]) for one in every for row in one.table.rows}
+    assert ratios
+    for (metric, above, below), held in ratios.items():
+        assert held * ratios[metric, below, above] == pytest.approx(1, rel=0.01)
+    markup = drawn.html()
+    assert markup.count('<figure class="bb-figure"') == 4
+    assert markup.count(" hidden>") == 3
+    assert drawn.markdown().count("data:image/svg+xml") == 1
+
+
+def test_two_setups_have_one_baseline(plain):
+    assert ratio.chart(plain).others == ()

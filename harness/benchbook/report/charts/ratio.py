@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchbook.analyse import comparison, quantity
+from benchbook.analyse.cells import labelled
 from benchbook.analyse.comparison import Versus
 from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell, Pair
 from benchbook.declare.metric import describe
 from benchbook.report import figure, links, reasons, theme
 from benchbook.report import theme as axes
@@ -19,6 +23,8 @@ ROW_HEIGHT = 30
 MOST_LINES = 40
 """A chart of more lines has one line for each metric, on which its systems overlap."""
 DENSE_HEIGHT = 22
+MOST_BASELINES = 6
+"""With fewer setups, a reader may choose each as the baseline."""
 
 
 def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
@@ -30,15 +36,25 @@ def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
     if base is None:
         return missing(title, "this run has no valid trial")
     wanted = None if workload is None else run.phases(workload)
-    made = [
-        one
-        for phase, metric in comparison.metrics(run)
-        if wanted is None or phase in wanted
-        for one in comparison.against(run, phase, metric, base)
-    ]
+    pairs = [pair for pair in comparison.metrics(run) if wanted is None or pair[0] in wanted]
+    drawn = _figure(run, base, pairs)
+    if drawn is None:
+        return missing(title, "no second system was measured in the same blocks")
+    cells = [cell for cell in labelled(run) if cell.ok and cell.name != base.name]
+    # Two setups have the same ratios either way round.
+    if not 1 < len(cells) < MOST_BASELINES or len(drawn.table.rows) > MOST_LINES:
+        return drawn
+    others = [_figure(run, cell, pairs) for cell in cells]
+    return replace(drawn, others=tuple(filter(None, others)), choice="baseline")
+
+
+def _figure(run: Run, base: Cell, pairs: Sequence[Pair]) -> Figure | None:
+    """Draw the ratios to one baseline; None if nothing was measured in the same blocks."""
+    title = f"Compared with {base.label}"
+    made = [one for phase, metric in pairs for one in comparison.against(run, phase, metric, base)]
     found = [one for one in made if not comparison.mixed(run, one)]
     if not found:
-        return missing(title, "no second system was measured in the same blocks")
+        return None
     notes = [figure.note(one.ratio.trials for one in found)]
     if left := dict.fromkeys(one.cell.label for one in made if comparison.mixed(run, one)):
         sized = any(one.cell.label in left for one in found)
@@ -53,6 +69,7 @@ def chart(run: Run, workload: str | None = None) -> Figure | Markdown:
         _ratio_table(found),
         " ".join(note for note in notes if note),
         f"{lead.RATIO}; n = {quantity.counted(min(one.ratio.trials for one in found), 'block')}",
+        option=base.label,
     )
 
 

@@ -25,6 +25,8 @@ MANY, ROW = 6, 34
 LISTED = 100
 """Most values of a cell in the table."""
 OUTLIERS = "A cross marks an outlier, which counts in every number."
+MOST_PHASES = 4
+"""Phases of which the default page draws each setup; the others are among its ratios and in its tables."""
 APART = 0.05
 """A typical value farther from the geometric mean than this stands beside it."""
 
@@ -269,6 +271,17 @@ def throughput(run: Run, metric: str = "rows_per_second", **options: Any) -> Fig
     """Draw the throughput of the load phase; ``options`` are those of ``chart``."""
     loads = run.loads
     return chart(run, loads[0] if loads else "load", metric, **options)
+
+
+def others(run: Run) -> list[Figure | Markdown]:
+    """Draw what is compared in the first phases that neither load nor ask queries, such as the times of commands."""
+    held = run.phases_having(lambda one: one.compared and not one.loads and not one.queries)
+    several = len(held) > 1
+    return [
+        chart(run, phase, metric, f"{describe(metric).title}, {phase}" if several else None)
+        for workload, phase in held[:MOST_PHASES]
+        for metric in workload.compared[:1]
+    ]
 
 
 def size_on_disk(run: Run, metric: str = "disk_bytes", **options: Any) -> Figure | Markdown:

@@ -10,6 +10,17 @@ const encodings = (specification, ...names) =>
   parts(specification).flatMap((part) => names.map((name) => part.encoding?.[name]).filter(Boolean));
 const logarithmic = (specification) => encodings(specification, "x", "y").filter((one) => one.scale?.type === "log");
 
+// Data comes as columns, which are shorter; a name that repeats is the number of one in a list.
+const rowsOf = ({ rows, columns }) =>
+  Array.from({ length: rows }, (_, row) =>
+    Object.fromEntries(Object.entries(columns).map(([key, held]) => [key, held.of ? held.of[held.at[row]] : held[row]])));
+const unpacked = (specification) => {
+  const datasets = specification.datasets ?? {};
+  for (const name of Object.keys(datasets)) if (datasets[name].columns) datasets[name] = rowsOf(datasets[name]);
+  for (const { data } of parts(specification)) if (data?.values?.columns) data.values = rowsOf(data.values);
+  return specification;
+};
+
 // The legend of the lines: the field that colours them and its levels; none for charts with a row for each setup.
 const legend = (specification) =>
   encodings(specification, "color").find((one) => one.legend && one.scale?.domain?.length > 2 && one.scale.domain.length < 9);
@@ -97,9 +108,9 @@ const addTools = (figure, specification, draw) => {
   figure.querySelector(".bb-data").before(tools);
 };
 
-for (const figure of document.querySelectorAll(".bb-figure")) {
+const start = async (figure) => {
   const live = figure.querySelector(".bb-live");
-  const specification = JSON.parse(figure.querySelector(".bb-spec").textContent);
+  const specification = unpacked(JSON.parse(figure.querySelector(".bb-spec").textContent));
   const draw = (wanted) =>
     window.vegaEmbed(live, wanted, { mode: "vega-lite", renderer: "svg", actions: false });
   figure.classList.add("is-live");
@@ -110,4 +121,29 @@ for (const figure of document.querySelectorAll(".bb-figure")) {
     console.error(error);
   }
   addTools(figure, specification, draw);
+};
+
+// Figures of which one is shown, such as of several baselines: the choice is in the address, so that a link leads to it.
+for (const group of document.querySelectorAll(".bb-choice")) {
+  const { choice } = group.dataset;
+  const options = [...group.querySelectorAll(":scope > .bb-figure")];
+  const select = document.createElement("select");
+  select.append(...options.map(({ dataset }) => new Option(dataset.option, dataset.option)));
+  const label = document.createElement("label");
+  label.className = "bb-filter";
+  label.append(`${choice[0].toUpperCase()}${choice.slice(1)} `, select);
+  group.prepend(label);
+  const asked = new URLSearchParams(location.search).get(choice);
+  if (options.some(({ dataset }) => dataset.option === asked)) select.value = asked;
+  const show = () => options.forEach((figure) => (figure.hidden = figure.dataset.option !== select.value));
+  show();
+  select.addEventListener("change", async () => {
+    show();
+    const address = new URLSearchParams(location.search);
+    select.selectedIndex ? address.set(choice, select.value) : address.delete(choice);
+    history.replaceState(null, "", `${location.pathname}${address.size ? `?${address}` : ""}${location.hash}`);
+    const [figure] = options.filter((one) => !one.hidden && !one.querySelector(".bb-tools"));
+    if (figure) await start(figure);
+  });
 }
+for (const figure of document.querySelectorAll(".bb-figure:not([hidden])")) await start(figure);
