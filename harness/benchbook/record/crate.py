@@ -22,6 +22,10 @@ PARTS = {
     "run.json": ("The run: provenance, machine, programs, declarations", "application/json"),
     "plan.json": ("The plan: every trial in its order, made before anything ran", "application/json"),
     "environment.json": ("The environment: machine, controls, programs and versions", "application/json"),
+    "values.json": (
+        "The values of the trials that count, for the page of the experiment",
+        "application/json",
+    ),
     "report.html": ("The report: charts, conclusions and limits in one page", "text/html"),
     "report-data.html": (
         "The data page of the report: trials, telemetry, environment and rules",

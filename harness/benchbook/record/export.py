@@ -30,6 +30,7 @@ from benchbook.record import (
     runs,
     seal,
     thinning,
+    values,
 )
 from benchbook.record import trial as trial_json
 from benchbook.record.folder import Say, tell
@@ -78,6 +79,7 @@ def export_run(
 
     def fill(stage: Path, made: Path) -> dict[str, Any]:
         rows = thinning.whole(stage, found.run_id, made / folder.TABLES_FOLDER)
+        values.write(stage, found, made)
         if render:
             _report(render, stage, found.run_id, made, say)
         return {"rows": rows}

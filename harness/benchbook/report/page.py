@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from benchbook.report.colophon import Colophon
 
 TEMPLATE = Path(__file__).parent / "template"
+CLAIMS = ("claims.js", "own-run.js")
+"""Scripts of a page with a table of claims."""
 FEWEST_SECTIONS = 3
 """A page with fewer sections has no table of contents."""
 DESCRIPTION = 200
@@ -31,9 +33,6 @@ DESCRIPTION = 200
 HEADING = re.compile(r'<(h[23])(?: id="([^"]+)")?>(.*?)</\1>', re.DOTALL)
 SECTION = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 PERMALINK = re.compile(r'<a class="bb-permalink".*?</a>', re.DOTALL)
-STATIC = re.compile(r'<div class="bb-static"><svg.*?</svg>', re.DOTALL)
-PLACES = re.compile(r' (?:d|transform|x1|x2|y1|y2)="[^"]*"')
-DECIMALS = re.compile(r"(\.\d)\d+")
 PARAGRAPH = re.compile(r"<p(?: [^>]*)?>(.*?)</p>", re.DOTALL)
 BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL)
 CELL = re.compile(r'<div (?:id="[^"]*" )?class="cell"[^>]*>')
@@ -53,7 +52,6 @@ def render(
     loads the code from the file ``script`` next to it. ``colophon`` makes the line below the title and the foot.
     """
     shown = sections(_text(document) if text is None else text)
-    shown = STATIC.sub(lambda drawing: lighter(drawing[0]), shown)
     subtitle = f'<p class="bb-subtitle">{escape_html(document.subtitle)}</p>' if document.subtitle else ""
     return Template(part("page.html")).substitute(
         lang=escape_html(document.lang),
@@ -67,7 +65,7 @@ def render(
         text=shown,
         foot=colophon.html() if colophon else "",
         script=(_script(bundle, script) if 'class="bb-figure"' in shown else "")
-        + (f"<script>{part('claims.js')}</script>" if "bb-claim-table" in shown else ""),
+        + "".join(f"<script>{part(name)}</script>" for name in CLAIMS if "bb-claim-table" in shown),
     )
 
 
@@ -85,15 +83,6 @@ def text_of(markup: str) -> str:
     """
     found = BODY.search(markup)
     return CELL.sub('<div class="bb-cell">', found[1] if found else markup).strip()
-
-
-def lighter(drawing: str) -> str:
-    """Return a static drawing with places to a tenth of a pixel, which halves its paths.
-
-    >>> lighter('<path d="M20.526,145.452L50.007,170"/><text>0.123</text>')
-    '<path d="M20.5,145.4L50.0,170"/><text>0.123</text>'
-    """
-    return PLACES.sub(lambda place: DECIMALS.sub(r"\1", place[0]), drawing)
 
 
 @functools.cache

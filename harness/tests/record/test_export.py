@@ -49,6 +49,25 @@ def test_an_export_has_the_rows_of_its_run_alone(recorded: tuple[Path, str], tmp
         assert (output / name).read_bytes() == (results / "runs" / run_id / name).read_bytes()
 
 
+def test_the_values_for_pages_are_those_of_the_trials_that_count(
+    recorded: tuple[Path, str], tmp_path: Path
+) -> None:
+    results, run_id = recorded
+    held = json.loads((export.export_run(results, run_id, tmp_path / "out") / "values.json").read_text())
+    assert (held["kind"], held["version"], held["run_id"]) == ("benchbook-values", 1, run_id)
+    assert held["experiment"] == "quickstart"
+    counted = query.sql(
+        results,
+        "SELECT cell, block, phase, metric, value FROM trials JOIN measurements USING (trial_id) WHERE status = 'ok'",
+    )
+    found = {
+        (trial["cell"], trial["block"], phase, metric, value)
+        for trial in held["trials"] for phase, values in trial["values"].items() for metric, value in values.items()
+    }  # fmt: skip
+    assert found == set(counted.iter_rows())
+    assert len(found) == counted.height > 0
+
+
 def test_the_manifest_names_every_file_with_its_digest(recorded: tuple[Path, str], tmp_path: Path) -> None:
     results, run_id = recorded
     output = export.export_run(results, run_id, tmp_path / "out")

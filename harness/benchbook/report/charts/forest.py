@@ -6,6 +6,7 @@ one logarithmic axis. The cases of a claim are folded below its row.
 
 from __future__ import annotations
 
+import html
 import json
 import math
 from collections import Counter
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import grade, quantity
+from benchbook.declare.claim import PHASE
 from benchbook.declare.metric import describe
-from benchbook.report import backing, claim, holding, links, reasons, theme
+from benchbook.report import backing, claim, holding, links, reasons, theme, typed
 from benchbook.report.table import Block, Markdown, escape_html, missing
 from benchbook.report.tables import verdicts
 
@@ -48,6 +50,16 @@ FILTERS = (
     '<p class="bb-note bb-filtered" role="status" hidden></p>'
 )
 """The place of the filters, which ``template/claims.js`` fills and shows."""
+
+
+OWN_RUN = (
+    '<details class="bb-data bb-own" hidden><summary>Compare a run of yours</summary><p class="bb-note">Drop the folder'
+    " that <code>{command}</code> wrote onto this table, or choose the file values.json in it, or name the address of"
+    " the folder. Your browser computes the ratios; nothing is sent.</p>"
+    '<form><label>File <input type="file" accept=".json"></label> <label>Address <input type="url" required'
+    ' placeholder="https://"></label> <button>Show</button></form><p class="bb-note" role="status"></p></details>'
+)
+"""The place where readers name a run of theirs, which ``template/own-run.js`` shows; ``command`` exports it."""
 
 
 class Session(NamedTuple):
@@ -102,8 +114,10 @@ def chart(run: Run) -> Block | Markdown:
     said += [FAR] if is_beyond(rows) else []
     said += [common] if common else []
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
+    own = OWN_RUN.format(command=typed.command(run, "export RUN")) if ratios else ""
+    place = f'data-experiment="{escape_html(run.experiment)}" data-axis="{scale.low:.6g} {scale.high:.6g}"'
     return Block(
-        f'<div class="bb-forest bb-claim-table">{head}{FILTERS}{plot(rows, scale)}</div>',
+        f'<div class="bb-forest bb-claim-table" {place}>{head}{FILTERS}{plot(rows, scale)}{own}</div>',
         table.markdown if isinstance(table, Markdown) else table.markdown(),
     )
 
@@ -163,6 +177,7 @@ def _row(run: Run, one: Judgement, why: str, scale: Scale, shared: Collection[st
         asked=claim.asked_bound(one),
         by=_stated_by(one),
     )
+    named += compared(one)
     return parts(found.holds, said, drawn, answer, numbers, _cases(one, scale) + behind, named)
 
 
@@ -178,6 +193,19 @@ def filters(run: Run, one: Judgement) -> str:
     }
     unique = {name: list(dict.fromkeys(values)) for name, values in held.items()}
     return f' data-claim="{escape_html(json.dumps(unique, ensure_ascii=False))}"'
+
+
+def compared(one: Judgement) -> str:
+    """Return the attribute of a row with what the ratio of each case divides: two setups, phase and metrics."""
+    held = [
+        [
+            cell.sides.cells[0].name, cell.sides.cells[-1].name, cell.sides.levels.get(PHASE, one.phase),
+            one.over_metric or one.metric, one.metric,
+        ]
+        for cell in one.cells
+    ]  # fmt: skip
+    text = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+    return f" data-cases='{html.escape(text, quote=False).replace(chr(39), '&#39;')}'"
 
 
 def parts(
@@ -278,14 +306,16 @@ def _cases(one: Judgement, scale: Scale) -> str:
     over = {
         id(cell): held for cell, held in zip(one.cells, one.by_case or [None] * len(one.cells), strict=True)
     }
-    for cell in cells:
+    for place, cell in enumerate(one.cells):
+        if not cell.measured:
+            continue
         seen, stated = claim.shown_case(cell), None if one.own else cell.published
         found = grade.Reading(*cell.answer)
         drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over[id(cell)]), by=_stated_by(one))
         rows += parts(
             found.holds, escape_html(claim.case(cell.sides.levels, factors)), drawn,
             holding.marked(holding.words(found), found),
-            f"<b>{escape_html(seen.text)}</b>{_was(stated, _stated_by(one))}",
+            f"<b>{escape_html(seen.text)}</b>{_was(stated, _stated_by(one))}", named=f' data-case="{place}"',
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 

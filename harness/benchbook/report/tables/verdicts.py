@@ -24,8 +24,6 @@ SIGNS = {"at-least": "≥ ", "at-most": "≤ "}
 """Test of a one-sided claim → sign before its number in a table."""
 JUDGES_NONE = "an A/A run measures the noise floor and judges no claims"
 """Why an A/A run has no answers."""
-LEGEND = "bound of the claim"
-"""Legend of the number of a one-sided claim in a chart."""
 
 
 def table(run: Run) -> Table | Markdown:
