@@ -80,8 +80,8 @@ def test_the_file_is_what_the_command_writes():
 def test_other_processors_are_foreseen_as_often_as_stated():
     """The coverage that the project wants: 93 to 97 %, and few opposite answers to claims.
 
-    At most 1 % were wanted. Since percentiles are judged, 6 of 392 are opposite: the median read of fio on s3fs, and the
-    slowest gets of SeaweedFS, differ in direction between processors.
+    At most 1 % were wanted. Since percentiles are judged, 6 of 392 are opposite: the median read of fio on s3fs and
+    the slowest gets of SeaweedFS differ in direction between processors.
     """
     rows = {one.group: one for one in priors.recorded().rows if one.left_out == "processor"}
     assert 0.93 <= rows["all"].agrees_after <= 0.97
