@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from benchbook.analyse import claims, comparison, grade, judgement, random_effects
+from benchbook.analyse.alike import work
 from benchbook.analyse.claim_evidence import JudgedCell
 from benchbook.analyse.claim_notes import without_words
 from benchbook.analyse.claims import Judgement
@@ -24,12 +25,15 @@ from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import Cell
 from benchbook.analyse.wording import level_words
+from benchbook.declare.claim import PHASE
 from benchbook.declare.experiment import LIMIT_FACTORS
 from benchbook.errors import RequestError, command
 from benchbook.host import processor
 
 OPPOSITE = ("better", "worse")
 """Verdicts on a comparison that say something."""
+Case = tuple[tuple[str, str], ...]
+"""The levels of a case, without limits of the machine."""
 Dependence = Literal["direction", "size", "none", "undecided"]
 
 
@@ -66,12 +70,14 @@ class Finding:
     id: str
     statement: str
     results: tuple[Result, ...]
+    case: Case | None = None
+    """The levels of its case; None for all cases of a claim."""
 
     @property
     def cases(self) -> list[Finding]:
         """Its cases as findings, each with its levels as the statement; none for a claim with one case."""
         cells = {
-            one.machine: {_shared_levels(cell): cell for cell in one.judgement.cells}
+            one.machine: {shared_levels(cell): cell for cell in one.judgement.cells}
             for one in self.results if one.judgement is not None
         }  # fmt: skip
         keys = list(dict.fromkeys(key for held in cells.values() for key in held))
@@ -83,6 +89,7 @@ class Finding:
                 self.id,
                 ", ".join(level_words(name, dict(key)[name]) for name in telling if name in dict(key)),
                 tuple(_of_case(one.machine, cells.get(one.machine, {}).get(key)) for one in self.results),
+                key,
             )
             for key in keys
             if len(keys) > 1
@@ -106,7 +113,7 @@ class Finding:
         return dependence(self.said)
 
 
-def _shared_levels(cell: JudgedCell) -> tuple[tuple[str, str], ...]:
+def shared_levels(cell: JudgedCell) -> Case:
     """Return the levels that both sides of a case share, without limits, as a key."""
     return tuple((name, level) for name, level in cell.sides.levels.items() if name not in LIMIT_FACTORS)
 
@@ -221,7 +228,7 @@ def of_runs(runs: Mapping[str, Run], *, across: bool = False) -> Machines:
             left_out[other] = why
     kept = {other: run for other, run in runs.items() if other not in left_out}
     if first.declared.get("claims"):
-        return Machines(kept, tuple(_claims(kept)), "claim", left_out)
+        return Machines(kept, tuple(_claims(kept, across)), "claim", left_out)
     return Machines(kept, tuple(_comparisons(kept)), "comparison", left_out)
 
 
@@ -264,8 +271,8 @@ def _setup(cell: Cell) -> tuple[tuple[str, str], ...]:
     return tuple(one for one in cell.size if one[0] not in LIMIT_FACTORS or one[0] in varying)
 
 
-def _claims(runs: Mapping[str, Run]) -> list[Finding]:
-    """Return the claims of the first run on every machine that declared the same ones."""
+def _claims(runs: Mapping[str, Run], across: bool) -> list[Finding]:
+    """Return the claims of the first run on every machine that declared them alike and did the same work."""
     declared, judged = {}, {}
     for name, run in runs.items():
         declared[name] = {one.id: without_words(one) for one in claims.declared(run)[0]}
@@ -273,14 +280,31 @@ def _claims(runs: Mapping[str, Run]) -> list[Finding]:
     first = next(iter(runs))
     found = []
     for one in judged[first].values():
-        results = [
-            _of_claim(name, judged[name][one.id])
-            if declared[name].get(one.id) == declared[first][one.id]
-            else _not_run(name, "declared-otherwise", NOT_RUN)
-            for name in runs
-        ]
+        results = []
+        for name, run in runs.items():
+            if declared[name].get(one.id) != declared[first][one.id]:
+                results.append(_not_run(name, "declared-otherwise", NOT_RUN))
+            elif not across and not _same_work(runs[first], one, run, judged[name][one.id]):
+                results.append(_not_run(name, "other-work", NOT_RUN))
+            else:
+                results.append(_of_claim(name, judged[name][one.id]))
         found.append(Finding(one.id, one.statement, tuple(results)))
     return found
+
+
+def _same_work(first: Run, one: Judgement, run: Run, other: Judgement) -> bool:
+    """Return whether two runs did the same in each case of a claim that both measured: options, data and versions."""
+
+    def done(of: Run, held: Judgement) -> dict[Hashable, Hashable]:
+        return {
+            shared_levels(cell): tuple(
+                work(of, side, cell.sides.levels.get(PHASE, held.phase)) for side in cell.sides.cells
+            )
+            for cell in held.cells
+        }
+
+    ours, theirs = done(first, one), done(run, other)
+    return all(ours[case] == theirs[case] for case in ours.keys() & theirs.keys())
 
 
 def _of_claim(machine: str, one: Judgement) -> Result:

@@ -65,6 +65,7 @@ CODES = {
     "no-published-ratio": "The publication has no ratio for a `case`; `note`.",
     "not-measured": "The publication has more `cases`, which the run did not measure.",
     "not-measured-here": "The machine did not measure it.",
+    "other-work": "The run of the machine did other work for this claim: other options, data or versions.",
     "declared-otherwise": "The run of the machine declared this claim differently, or not at all.",
     "substitute": "A `system` was measured in place of the one that the claim `named`.",
     "substitute-verdict": "The answers for the substitute alone: `holds` and `size`.",

@@ -51,14 +51,15 @@ def _rows(run: Run) -> Iterator[list[str]]:
             yield [
                 claim.statement(one) + case,
                 claim.ratio_text(own.measured, own.low, own.high),
-                _text(over.fits("processor")[0]),
-                _text(over.estimate.mean),
+                in_words(over.fits("processor")[0]),
+                in_words(over.estimate.mean),
                 claim.interval(*over.expect()),
                 str(over.processors),
                 str(len(over.members)),
             ]
 
 
-def _text(one: Fit) -> str:
+def in_words(one: Fit) -> str:
+    """Return an estimate with its 95 % CI."""
     low, high = map(math.exp, one.interval())
     return claim.ratio_text(math.exp(one.centre), low, high)

@@ -10,7 +10,7 @@ from benchbook.analyse import claims, grade, machines, quantity
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.grade import Reading
 from benchbook.analyse.judgement import Answer
-from benchbook.analyse.machines import Finding, Machines, Result
+from benchbook.analyse.machines import Case, Finding, Machines, Result
 from benchbook.analyse.random_effects import Summary
 from benchbook.analyse.run import Run
 from benchbook.analyse.wording import level_words, listing
@@ -211,13 +211,25 @@ def every(found: Machines, over: Mapping[str, Judgement]) -> Table:
     rows = []
     for one in found.findings:
         if any(held.value for held in one.results):
-            rows.append(_row(one, _statement(one), over.get(one.id)))
-            rows += [_row(case, f"Only {case.statement}") for case in one.cases if one.summary is None]
+            whole = over.get(one.id)
+            rows.append(_row(one, _statement(one), claim.shown(whole).text if whole else None))
+            rows += [
+                _row(case, f"Only {case.statement}", _of_case(over.get(one.id), case.case))
+                for case in one.cases
+                if one.summary is None
+            ]
     columns = [found.noun.capitalize(), *found.runs, "Mean over processors (95 % CI)", "I²"]
     return Table(columns, rows, stacked=True)
 
 
-def _row(one: Finding, statement: str, over: Judgement | None = None) -> list[str]:
+def _of_case(over: Judgement | None, levels: Case | None) -> str | None:
+    """Return the mean of a case over processors, as the other table of the page has it; None if there is none."""
+    held = zip(over.cells, over.by_case, strict=True) if over else ()
+    found = [runs for cell, runs in held if runs and machines.shared_levels(cell) == levels]
+    return across.in_words(found[0].estimate.mean) if found else None
+
+
+def _row(one: Finding, statement: str, over: str | None = None) -> list[str]:
     made = one.summary
     cells = [
         f"{holding.said(held.said)}: {_shown(held).text}" if held.value else holding.said(held.said)
@@ -225,7 +237,7 @@ def _row(one: Finding, statement: str, over: Judgement | None = None) -> list[st
     ]
     share = quantity.MISSING if made is None else f"{100 * made.i_squared:.0f} %"
     if over is not None:
-        return [statement, *cells, claim.shown(over).text, share]
+        return [statement, *cells, over, share]
     return [statement, *cells, quantity.MISSING if made is None else mean(made).text, share]
 
 

@@ -461,6 +461,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "not-measured": _not_measured,
     "not-measured-here": "it was not measured",
+    "other-work": "the run did other work for this claim: other options, data or versions",
     "declared-otherwise": "the run declared this claim differently, or not at all",
     "substitute": "{system} is in place of {named}",
     "substitute-verdict": lambda facts: (

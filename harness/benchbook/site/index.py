@@ -334,7 +334,7 @@ def _machines(run: Run) -> str:
     number = published.processors(root(), run.experiment)
     if number < 2:
         return ""
-    return f'<a href="{escape_html(run.experiment)}.html#machines">runs on {number} processors</a>'
+    return f'<a href="{escape_html(run.experiment)}.html#machines">published runs on {number} processors</a>'
 
 
 def strip(found: Sequence[Judgement]) -> str:

@@ -117,6 +117,19 @@ def test_different_work_is_left_out_with_the_reason(write: Write) -> None:
     assert list(named(write(2.0), other, across=True).runs) == ["m0", "m1"]
 
 
+def test_a_claim_is_compared_where_its_phase_did_the_same(write: Write) -> None:
+    """The defect: files of 4, 8 and 12 GiB were called the same work, and their difference one of the processors."""
+
+    def with_options(**options: Any) -> Run:
+        return write(2.0, plan={"phases": [{"name": "load", "workload": "load", "options": options}]})
+
+    runs = [with_options(batch_size=1000), with_options(batch_size=1000), with_options(batch_size=2000)]
+    found = only(named(*runs))
+    assert found.said == [AS_PUBLISHED, AS_PUBLISHED, machines.NOT_RUN]
+    assert [one.code for one in found.results[2].because] == ["other-work"]
+    assert only(named(*runs, across=True)).said == [AS_PUBLISHED] * 3
+
+
 def test_a_run_that_cannot_be_judged_takes_no_other_with_it(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from benchbook.analyse import claims, comparison, grade, two_runs
+from benchbook.analyse import claims, comparison, grade, quantity, two_runs
+from benchbook.analyse import machines as analysed
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.run import Run
 from benchbook.declare.claim import PHASE
-from benchbook.report import claim
+from benchbook.report import across, claim, machines, opening
 from benchbook.report.table import Table
 from benchbook.report.tables import verdicts
 from benchbook.site import outcome, published
@@ -44,6 +45,23 @@ def test_the_page_and_the_index_show_what_claims_prints(results: Path, export: A
     assert [(one.verdict, one.value, one.low, one.high) for one in outcomes] == [
         (grade.reading(row).holds, row.measured, row.low, row.high) for row in rows
     ]
+
+
+def test_a_case_has_one_mean_over_processors_on_its_page(results: Path) -> None:
+    compared = 0
+    for export in PUBLISHED:
+        run = Run(results, export.run_id)
+        if not run.declared.get("claims") or len(runs := opening.processors(run)) < 2:
+            continue
+        found = analysed.of_runs(runs)
+        means = machines.every(found, machines._over(found)).rows
+        known = {row[3] for row in across._rows(run)}
+        cases = [row[-2] for row in means if row[0].startswith("Only ") and row[-2] != quantity.MISSING]
+        over = {one.id for one in claims.over(run) if one.scope == "processors" and len(one.cells) > 1}
+        if {one.id for one in found.findings if one.cases and one.summary is None} <= over:
+            assert set(cases) <= known, export.experiment
+            compared += len(cases)
+    assert compared
 
 
 @pytest.mark.parametrize("export", PUBLISHED, ids=lambda one: one.experiment)

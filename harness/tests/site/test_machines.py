@@ -99,7 +99,7 @@ def test_the_page_shows_every_processor_and_every_run(copy: Path, tmp_path: Path
     assert parsed.unbalanced == []
     names = [found["id"] for _, found in parsed.tags if found.get("id")]
     assert len(names) == len(set(names))
-    assert 'quickstart.html#machines">runs on 3 processors' in text(site / "index.html")
+    assert 'quickstart.html#machines">published runs on 3 processors' in text(site / "index.html")
     for run_id in ("run-1", "run-2", "run-a", "run-b"):
         assert (site / "data" / "quickstart" / run_id / "run.json").is_file()
     withdraw(copy, "run-b")  # renders the page again
