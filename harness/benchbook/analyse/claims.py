@@ -88,6 +88,8 @@ class Judgement:
     """The estimate of ``measured`` on logarithms; None without an interval, or if nothing may be compared."""
     own: bool = False
     """True if it is a question of ours, which the publication did not ask."""
+    worded: bool = False
+    """True if the publication states the size in words, and the bound is what they are taken for."""
     from_publication: bool = True
     """False if the experiment reruns no publication, so that its claims are whoever declared them's."""
     scope: Scope = "run"
@@ -118,6 +120,8 @@ def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     includes 1 and no case's interval does, or if the pooled ratio alone would get another verdict.
     """
     cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
+    if len(judged := [cell for cell in cells if not cell.unfit]) > 1:  # what is not judged is no result
+        cells = judged
     if len(cells) < 2:
         return None
     least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
@@ -273,7 +277,7 @@ def judge(
     blank = Judgement(
         claim.id, claim.statement, claim.source, _mean([one.ratio for one in published]), None, None, None,
         claim.margin, "not run", (), claim.phase, claim.metric, claim.test, in_cells=claim.in_cells,
-        level=run.level, own=claim.own, over_metric=claim.over_metric,
+        level=run.level, own=claim.own, over_metric=claim.over_metric, worded=claim.words is not None,
         from_publication=_reruns(layers(), run.experiment) or bool(run.declared.get("publication")),
     )  # fmt: skip
     gaps = absent(claim, run)

@@ -14,7 +14,7 @@ from benchbook.analyse.grade import Reading
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, listing, together
 from benchbook.declare.catalogue import Catalogue
-from benchbook.declare.claim import PHASE
+from benchbook.declare.claim import PHASE, Share
 from benchbook.declare.metric import describe
 from benchbook.declare.workload import Words, workloads
 from benchbook.report import holding, reasons
@@ -279,8 +279,12 @@ def _sides(run: Run, one: Judgement) -> _Sides:
     over, of = one.cells[0].sides.cells[0], one.cells[0].sides.cells[-1]
     factors = one.cells[0].sides.factors
     if "system" in factors:
-        rest = [name for name in factors if name not in ("system", "arm")]
-        named = (_named(run.title(cell.system), _levels(run, cell, rest)) for cell in (of, over))
+        named = [
+            _named(run.title(cell.system), _levels(run, cell, [
+                name for name in factors if name != "system" and (name != "arm" or cell.arm in _named_arms(run))
+            ]))
+            for cell in (of, over)
+        ]  # fmt: skip
         return _Sides("", *named)
     # A claim about a factor may be pooled over systems, which are then its subject together.
     systems = dict.fromkeys(case.sides.cells[-1].system for case in one.cells)
@@ -300,9 +304,13 @@ def _levels(run: Run, cell: Cell, factors: Sequence[str]) -> str:
 
 def arm_words(run: Run, arm: str) -> str:
     """Return a configuration in a sentence, by the name that the table of the publication declares for it."""
+    return _named_arms(run).get(arm) or level_words("arm", arm)
+
+
+def _named_arms(run: Run) -> Mapping[str, str]:
+    """Return the configurations that the publication of a run's experiment names, such as a stand-in for a service."""
     publication = Catalogue().publication(run.experiment)
-    named = publication.configurations if publication else {}
-    return named.get(arm) or level_words("arm", arm)
+    return publication.configurations if publication else {}
 
 
 def _named(title: str, levels: str) -> str:
@@ -342,14 +350,16 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
 
 
 def _directions(one: Judgement) -> str:
-    """Return in which of the judged cases of a claim the ratio is clearly above or below 1."""
+    """Return in which of the judged cases of a claim the ratio is clearly above or below its bound, often 1."""
     factors = differing_factors([cell for cell in one.cells if cell.measured])
     fit = [cell for cell in one.cells if not cell.unfit]
     if not fit:
         return _undecided(one)
     known = [cell for cell in fit if cell.low is not None and cell.high is not None]
-    above = [cell for cell in known if (cell.low or 0.0) > 1]
-    below = [cell for cell in known if (cell.high or 0.0) < 1]
+    bounds = {cell.expected.value for cell in fit if cell.expected.kind in SIGNS}
+    bound = bounds.pop() if len(bounds) == 1 else 1.0
+    above = [cell for cell in known if (cell.low or 0.0) > bound]
+    below = [cell for cell in known if (cell.high or 0.0) < bound]
 
     def where(found: Sequence[JudgedCell]) -> str:
         if len(found) == len(fit):
@@ -358,7 +368,7 @@ def _directions(one: Judgement) -> str:
             return f"in {len(found) or 'none'}"
         return f"with {together([level_words(factors[0], cell.sides.levels[factors[0]]) for cell in found])}"
 
-    parts = [f"clearly above 1 {where(above)}", f"clearly below 1 {where(below)}"]
+    parts = [f"clearly above {bound:.3g} {where(above)}", f"clearly below {bound:.3g} {where(below)}"]
     if len(below) > len(above):
         parts.reverse()
     unfit = len(one.cells) - len(fit)
@@ -423,7 +433,7 @@ def was(one: Judgement) -> str:
     found = stated(one)
     if not one.from_publication:
         return f"claimed {published_words(one)}" if found.value else "claimed without a number"
-    if one.published is not None:
+    if one.published is not None and not one.worded:
         return f"{'published' if found.kind == '=' else 'claimed'} {published_words(one)}"
     if found.value:
         return f"published in words, which we take as {found.text}"
@@ -449,20 +459,29 @@ def _published(one: Judgement) -> str:
     found = stated(one)
     if one.own:
         return "the publication did not measure this"
+    if found.value is not None and found.kind != "=":
+        return f"{_claimed_bound(one, found)}{IN_CELLS[one.in_cells]}"
     if (words := published_words(one)) != found.text:
         return f"published: {words}"
     if found.value is None:
         return "no number was published"
-    if found.kind == "=":
-        meant = one.published is None and one.cells[0].expected.within is not None
-        return (
-            f"the published words are read as {found.text}"
-            if meant
-            else f"the published ratio is {found.text}"
-        )
-    if found.value == 1:
-        return f"the publication claims a ratio {'above' if found.kind == '≥' else 'below'} 1"
-    return f"the claim is a ratio of {'at least' if found.kind == '≥' else 'at most'} {quantity.number(found.value)}"
+    meant = one.published is None and one.cells[0].expected.within is not None
+    return (
+        f"the published words are read as {found.text}" if meant else f"the published ratio is {found.text}"
+    )
+
+
+def _claimed_bound(one: Judgement, found: Stated) -> str:
+    """Return the bound of a one-sided claim; of one in words, that these are taken for it."""
+    above = found.kind == "≥"
+    if found.value == 1 and not one.worded:
+        return f"the publication claims a ratio {'above' if above else 'below'} 1"
+    bound = f"a ratio of {'at least' if above else 'at most'} {quantity.number(found.value)}"
+    return f"published in words, which we take as {bound}" if one.worded else f"the claim is {bound}"
+
+
+IN_CELLS: Mapping[Share, str] = {"all": "", "most": " in most cases", "any": " in some cases"}
+"""In how many of its cases a claim is stated → the end of a sentence."""
 
 
 def _claimed(one: Judgement) -> str:

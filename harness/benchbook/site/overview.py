@@ -42,6 +42,8 @@ class Row:
     """The published ratio or bound."""
     published: str
     """The same as text; of several cases, the least and the largest."""
+    was: str
+    """What was published, and how: a number, a bound, or words."""
     ends: tuple[str, str]
     """What a ratio left of 1 means, and right of 1."""
     expect: tuple[float, float] | None = None
@@ -60,6 +62,7 @@ def row(run: Run, one: Judgement, publication: Publication | None) -> Row:
         shown=claim.shown(one),
         stated=claim.stated(one),
         published=claim.published_words(one),
+        was=claim.was(one),
         ends=outcome.ends(one, outcome.names(run, one, publication)),
         expect=one.expect,
     )
@@ -84,7 +87,7 @@ def _drawn(one: Row, scale: forest.Scale) -> str:
     said = f'<a href="{escape_html(one.address)}">{escape_html(one.name)}</a>{by}{escape_html(one.statement)}'
     lane = forest.lane(scale, one.shown, one.stated.value, one.stated.kind, one.expect)
     left, right = (f"<small>{escape_html(text)}</small>" for text in (f"← {one.ends[0]}", f"{one.ends[1]} →"))
-    published = f"<small>published {escape_html(one.published)}</small>" if one.stated.value else ""
+    published = f"<small>{escape_html(one.was)}</small>" if one.stated.value else ""
     measured = f"<b>{escape_html(one.shown.text)}</b>" if one.shown.values else ""
     return forest.parts(
         one.reading.holds,

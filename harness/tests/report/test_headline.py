@@ -56,7 +56,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "notes": (),
         "cells": cells or (cell(verdict=verdict),),
         "conditions": (), "over_metric": None, "in_cells": "all", "missing": 0, "own": False, "scope": "processors",
-        "from_publication": True,
+        "from_publication": True, "worded": False,
         "fit": FITS.get(verdict),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
@@ -281,6 +281,24 @@ def test_a_bound_is_not_called_a_published_number():
     assert claim.stated(judged("reproduced", bound, test="at-least", published=1.0)).text == "≥ 1.00"
 
 
+def test_a_bound_for_words_is_said_to_be_ours():
+    bound = cell(expected=Expectation("at-most", 1.1, 0.0))
+    one = judged("contradicted", bound, test="at-most", published=1.09, worded=True)
+    assert claim.sentence(RUN, one).endswith(
+        "; published in words, which we take as a ratio of at most 1.10."
+    )
+    assert claim.was(one) == "published in words, which we take as ≤ 1.10"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [("most", " in most cases"), ("any", " in some cases"), ("all", "")]
+)
+def test_a_claim_on_some_cases_says_on_how_many(share: str, words: str):
+    bound = cell(expected=Expectation("at-least", 1.0, 0.0))
+    one = judged("reproduced", bound, test="at-least", published=1.0, in_cells=share)
+    assert claim.sentence(RUN, one).endswith(f"; the publication claims a ratio above 1{words}.")
+
+
 def test_words_of_a_publication_are_shown_as_their_band():
     within = cell(expected=Expectation("ratio", 1.1, 0.0, (1.02, 1.2)), published=None)
     one = judged("inconclusive", within, published=None)
@@ -379,6 +397,26 @@ def test_cases_that_are_not_judged_have_no_direction():
     )
 
 
+def test_cases_that_are_not_judged_are_no_ends():
+    far = cell("9", low=8.0, high=9.0, measured=8.5, unfit=SHORT)
+    near = [cell("1", low=1.2, high=1.4, measured=1.3), cell("5", low=2.2, high=2.4, measured=2.3)]
+    assert claims.ends(judged("inconclusive", far, *near)) == tuple(near)
+    assert claims.ends(judged("inconclusive", far, near[0], low=1.0, high=9.0)) == (near[0], far)
+
+
+def test_directions_are_beside_the_bound_of_the_claim():
+    bound = Expectation("at-least", 100.0, 0.0)
+    found = (
+        cell("1", low=110.0, high=120.0, measured=115.0, expected=bound),
+        cell("5", low=10.0, high=12.0, measured=11.0, expected=bound),
+        cell("9", low=90.0, high=130.0, measured=105.0, expected=bound),
+    )
+    assert (
+        "the ratio is clearly above 100 with batches of 1 and clearly below 100 with batches of 5"
+        in claim.concluded(judged("inconclusive", *found))
+    )
+
+
 def test_what_is_out_of_reach_gives_its_reason_and_no_direction():
     found = (
         cell(size, low=low, high=low * 1.1, measured=low, unfit=SHORT)
@@ -435,6 +473,23 @@ def test_a_publication_may_name_configurations_in_sentences(monkeypatch):
     assert (
         "CnosDB 2.0.1 with a template loaded 1.16 times as many rows per second as with configuration a"
         in (claim.sentence(RUN, judged("reproduced", one)))
+    )
+
+
+def test_a_named_configuration_of_one_system_is_said_beside_the_other(monkeypatch):
+    one = cell()
+    one.sides.cells = tuple(
+        SimpleNamespace(system=system, arm=arm, levels={"system": system, "arm": arm})
+        for system, arm in ((OVER, "plain"), (OF, "service"))
+    )
+    one.sides.factors = ["system", "arm"]
+    monkeypatch.setattr(
+        claim.Catalogue,
+        "publication",
+        lambda *_: Publication(title="P", claimed="It is.", configurations={"service": "a stand-in"}),
+    )
+    assert claim.sentence(RUN, judged("reproduced", one)).startswith(
+        "CnosDB 2.0.1 with a stand-in loaded 1.16 times as many rows per second as InfluxDB 1.8.10 ("
     )
 
 

@@ -13,6 +13,7 @@ def row(name: str, ratio: float, published: float) -> overview.Row:
     return overview.Row(
         name, "the vendor, 2024", f"{name}.html", "A is faster", Reading("holds"), "holds",
         Shown(f"{ratio}", (ratio,), ratio / 2, ratio * 2), Stated(f"{published}", published, "="), f"{published}",
+        f"published {published}",
         ("B is faster", "A is faster"),
     )  # fmt: skip
 

@@ -94,7 +94,7 @@ def _draw(rows: dict[str, tuple[Estimate, dict[str, float]]]) -> Any:
         ),
     )  # fmt: skip
     # Room for the text at the end of the longest bar.
-    most = max(row["to"] for row in ends) * 1.3
+    most = max(row["to"] for row in ends) * 1.55
     x = alt.X("from:Q", title=f"Bytes on disk ({unit})", scale=alt.Scale(domain=[0, most], nice=False))
     systems = [rows[label][0].cell.system for label in labels]
     return alt.layer(

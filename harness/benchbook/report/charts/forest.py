@@ -315,10 +315,12 @@ def _cases(one: Judgement, scale: Scale) -> str:
         rows += parts(
             found.holds, escape_html(claim.case(cell.sides.levels, factors)), drawn,
             holding.marked(holding.words(found), found),
-            f"<b>{escape_html(seen.text)}</b>{_was(stated, _stated_by(one))}", named=f' data-case="{place}"',
+            f"<b>{escape_html(seen.text)}</b>{_was(stated, _stated_by(one), kind)}", named=f' data-case="{place}"',
         )  # fmt: skip
     return f'<details class="bb-data"><summary>{len(cells)} cases</summary><ul>{rows}</ul></details>'
 
 
-def _was(stated: float | None, by: str) -> str:
-    return f"<small>{by} {quantity.number(stated)}</small>" if stated else ""
+def _was(stated: float | None, by: str, kind: str) -> str:
+    """Return what was stated of a case; a bound is claimed."""
+    text = f"{by} " if kind == "=" else f"claimed {kind} "
+    return f"<small>{text}{quantity.number(stated)}</small>" if stated else ""
