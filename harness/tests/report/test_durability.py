@@ -48,7 +48,7 @@ def test_a_durability_that_was_corrected_after_the_run_is_shown_corrected(made, 
     rows = {row[0]: row for row in environment.durability_table(run).rows}
     corrected = rows.pop(run.title("sqlite"))
     assert corrected[2] == "at every commit"
-    assert str(corrected[-1]).endswith(" Durability corrected on 2026-11-26: It never synced.")
+    assert str(corrected[-1]).endswith(" Corrected on 2026-11-26: It never synced.")
     assert rows
     assert not any("corrected" in str(row[-1]) for row in rows.values())
 

@@ -261,7 +261,7 @@ def durability_table(run: Run) -> Table | Markdown:
         recorded = named.get("durability") or known.get("durability") or {}
         corrections = durability.get("corrected")
         if corrections and corrections != recorded.get("corrected"):  # corrected after the run
-            what += f" Durability corrected on {corrections[-1]['date']}: {corrections[-1]['reason']}"
+            what += f" Corrected on {corrections[-1]['date']}: {corrections[-1]['reason']}"
         rows.append([run.title(system), arm or "vanilla", *stated, changed or "none", what])
     if not rows:
         return missing("The durability of the systems", "no trial is recorded")
