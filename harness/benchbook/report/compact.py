@@ -81,7 +81,7 @@ INHERITED = (
 )  # fmt: skip
 """Attributes that a group hands on to what is in it."""
 FEWEST_ALIKE = 3
-"""Shapes that are drawn so often stand in the drawing once."""
+"""Shapes that are drawn so often are written once."""
 
 
 def drawing(svg: str, name: str) -> str:

@@ -214,7 +214,7 @@ def every(found: Machines, over: Mapping[str, Judgement]) -> Table:
             whole = over.get(one.id)
             rows.append(_row(one, _statement(one), claim.shown(whole).text if whole else None))
             rows += [
-                _row(case, f"Only {case.statement}", _of_case(over.get(one.id), case.case))
+                _row(case, f"Only {case.statement}", _of_case(whole, case.case))
                 for case in one.cases
                 if one.summary is None
             ]

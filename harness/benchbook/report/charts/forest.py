@@ -303,15 +303,13 @@ def _cases(one: Judgement, scale: Scale) -> str:
     factors = claim.differing_factors(cells)
     kind = claim.stated(one).kind
     rows = ""
-    over = {
-        id(cell): held for cell, held in zip(one.cells, one.by_case or [None] * len(one.cells), strict=True)
-    }
-    for place, cell in enumerate(one.cells):
+    by_case = one.by_case or [None] * len(one.cells)
+    for place, (cell, over) in enumerate(zip(one.cells, by_case, strict=True)):
         if not cell.measured:
             continue
         seen, stated = claim.shown_case(cell), None if one.own else cell.published
         found = grade.Reading(*cell.answer)
-        drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over[id(cell)]), by=_stated_by(one))
+        drawn = lane(scale, seen, stated, kind, sessions=sessions_of(over), by=_stated_by(one))
         rows += parts(
             found.holds, escape_html(claim.case(cell.sides.levels, factors)), drawn,
             holding.marked(holding.words(found), found),

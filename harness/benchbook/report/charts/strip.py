@@ -278,9 +278,8 @@ def others(run: Run) -> list[Figure | Markdown]:
     held = run.phases_having(lambda one: one.compared and not one.loads and not one.queries)
     several = len(held) > 1
     return [
-        chart(run, phase, metric, f"{describe(metric).title}, {phase}" if several else None)
-        for workload, phase in held[:MOST_PHASES]
-        for metric in workload.compared[:1]
+        chart(run, phase, one.compared[0], f"{describe(one.compared[0]).title}, {phase}" if several else None)
+        for one, phase in held[:MOST_PHASES]
     ]
 
 
