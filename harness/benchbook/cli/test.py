@@ -21,6 +21,8 @@ LIVE = "tests/live"
 """Tests that start servers and mostly wait for them, so there is one process more than cores."""
 SERIAL = ("tests/browser", "tests/nix")
 """Folders whose tests share a browser or a store: they run one after the other."""
+SLOWEST = ["--durations=20", "--durations-min=5"]
+"""Names the slowest tests at the end of a pass, so that what a change makes slower shows."""
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -39,7 +41,7 @@ def command(
     if only not in (None, "python", "go"):
         raise RequestError(f'--only {only}: allowed are "python" and "go".', "Leave --only out to run both.")
     harness = clone("test") / "harness"
-    every = ["--all"] if run_all else []
+    every = ["--all", *SLOWEST] if run_all else []
     passes = [] if only == "go" else [context.args] if context.args else _passes(every)
     codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]
     # The last pass mostly waits, so the tests of Go run beside it.
