@@ -302,6 +302,7 @@ class Experiment(Model):
         if twice:
             raise ValueError(f"phases: two phases have the name {twice[0]}")
         self._check_only()
+        self._check_named()
         for name, profile in self.profiles.items():
             _check_phases(f'profiles "{name}": phases', profile.phases, names)
             _check_phases(f'profiles "{name}": phase_options', profile.phase_options, names)
@@ -366,6 +367,20 @@ class Experiment(Model):
                 if level not in levels[name]:
                     known = ", ".join(str(one) for one in levels[name])
                     raise ValueError(f'{place}"{level}" is not a level of {name}; allowed: {known}')
+
+    def _check_named(self) -> None:
+        """Refuse names for a system or an arm that the experiment does not have."""
+        levels, stated = self.levels(), self.publication
+        named = {"system": stated.systems, "arm": stated.configurations} if stated else {}
+        for factor, names in named.items():
+            allowed = [str(one) for one in levels[factor]]
+            for name in names:
+                if name not in allowed:
+                    key = "systems" if factor == "system" else "configurations"
+                    raise ValueError(
+                        f'publication: {key}: "{name}" is not a level of {factor}; allowed: '
+                        f"{', '.join(sorted(allowed))}{suggestion(name, allowed)}"
+                    )
 
     def levels(self) -> dict[str, list[Setting]]:
         """Return each factor with all levels that it has in any profile."""

@@ -80,6 +80,8 @@ class Publication(Model):
     """The published numbers that no claim selects from a file: charts that draw them, and reasons."""
     configurations: dict[Name, Text] = Field(default_factory=dict)
     """Arm → its name in sentences, such as "the default template". Default: "configuration" and the arm."""
+    systems: dict[Name, Text] = Field(default_factory=dict)
+    """System → what the publication measured in its place, as charts call the published values. Default: its title."""
 
     @property
     def by(self) -> str:

@@ -57,6 +57,25 @@ def test_a_wrong_place_in_the_publication_is_refused(tmp_path, wrong, message):
         catalogue.experiment("cnos-vs-influx")
 
 
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (
+            'systems = { "influxdb-1.8.1" = "InfluxDB" }',
+            r'systems: "influxdb-1\.8\.1" is not a level of system; .*"influxdb-1\.8\.10"',
+        ),
+        (
+            'configurations = { vanila = "as installed" }',
+            'configurations: "vanila" is not a level of arm; .*"vanilla"',
+        ),
+    ],
+)
+def test_a_name_for_what_the_experiment_lacks_is_refused(tmp_path: Path, named: str, message: str) -> None:
+    catalogue = checkout(tmp_path, ("[publication]\n", f"[publication]\n{named}\n"))
+    with pytest.raises(RequestError, match=message):
+        catalogue.experiment("cnos-vs-influx")
+
+
 def test_an_address_must_be_public(tmp_path):
     catalogue = checkout(tmp_path, ('url = "https://', 'url = "file:///'))
     with pytest.raises(RequestError, match="url"):

@@ -21,7 +21,11 @@ def test_a_published_value_has_the_name_of_the_published_version(monkeypatch: py
     titles = {"mysql-9": "MySQL 9.7", "redis-7": "Redis 7"}
     run = cast(
         "Run",
-        SimpleNamespace(against_itself=False, declared={"claims": [1]}, title=lambda name: titles[name]),
+        SimpleNamespace(
+            experiment="own", against_itself=False, declared={"claims": [1]}, title=lambda name: titles[name]
+        ),
     )
     assert claim.published_title(run, "mysql-9").startswith("MySQL 8")
     assert claim.published_title(run, "redis-7") == "Redis 7"
+    named = cast("Run", SimpleNamespace(**{**vars(run), "experiment": "kline-mysql-vs-kv"}))
+    assert claim.published_title(named, "redis-7") == "QData on Kvrocks", "the publication names it"

@@ -6,7 +6,9 @@ hollow and joined by dashes.
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +100,7 @@ def chart(
     notes = [lead.caveat(run, found)] + (
         ["Dashed line: writes that fio syncs one by one, in the same setups."] if limit else []
     )
+    notes += [_moved(run, along, [one.at for one in was]), UNEVEN if _uneven(levels) else ""]
     name = lead.title(run, title, groups, wording.factor_words(along), wording.LEVELS.get(along, "{}"))
     return Figure(
         theme.scaled_title(run, name), drawn, _alternative(dots + was, title, metric, along),
@@ -116,6 +119,37 @@ def _in_place(run: Run, fixed: Mapping[str, Wanted]) -> dict[str, Wanted]:
         ]
         for factor, wanted in fixed.items()
     }
+
+
+def _moved(run: Run, along: str, drawn: Sequence[float]) -> str:
+    """Return which levels the published values that a chart draws had, if the run has others in their place."""
+    there = {
+        _at(along, str(now)): _at(along, was) for was, now in claims.in_place(run).get(along, {}).items()
+    }
+    moved = [at for at in sorted(set(drawn)) if there.get(at, at) != at]
+    if not moved:
+        return ""
+    named = [f"{_shown(along, there[at])} at {_shown(along, at)}" for at in moved]
+    words = wording.factor_words(along)
+    return (
+        f"Published values are where the rerun measures in their place ({words}): {wording.listing(named)}."
+    )
+
+
+SAME = 1.5
+"""Steps, or factors, that differ by less are equal to the eye."""
+UNEVEN = "The distances between levels on the axis are equal, whatever the numbers are."
+
+
+def _uneven(levels: Sequence[float]) -> bool:
+    """Return whether sorted levels are neither equal steps nor equal factors.
+
+    >>> _uneven([1, 2, 4, 8]), _uneven([5, 10, 15]), _uneven([1, 1000, 2500, 5000])
+    (False, False, True)
+    """
+    pairs = list(itertools.pairwise(levels))
+    steps, factors = [b - a for a, b in pairs], [b / a if a else math.inf for a, b in pairs]
+    return max(steps) > SAME * min(steps) and max(factors) > SAME * min(factors)
 
 
 def _at(along: str, level: str) -> float:
