@@ -69,6 +69,11 @@ class Over:
         return [one for one in self.members if one.processor == 0]
 
     @property
+    def by_processor(self) -> list[Fit]:
+        """The ratio on each processor: its runs pooled."""
+        return [pooled(held) for held in _groups([(one.processor, one.fit) for one in self.members])]
+
+    @property
     def estimate(self) -> Estimate:
         """The estimate over processors."""
         return _estimate([(one.processor, one.fit) for one in self.members], self.prior)
@@ -235,7 +240,12 @@ def _in_scope(fits: Sequence[tuple[int, Fit]], prior: Between, scope: Scope) -> 
 
 
 def _estimate(fits: Sequence[tuple[int, Fit]], prior: Between) -> Estimate:
+    return estimate(_groups(fits), prior)
+
+
+def _groups(fits: Sequence[tuple[int, Fit]]) -> list[list[Fit]]:
+    """Return the fits of each processor."""
     groups: dict[int, list[Fit]] = {}
     for place, fit in fits:
         groups.setdefault(place, []).append(fit)
-    return estimate(groups.values(), prior)
+    return list(groups.values())

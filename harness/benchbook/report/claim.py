@@ -524,7 +524,24 @@ def _because(one: Judgement) -> str:
     supported = any(cell.verdict in ("reproduced", "direction only") for cell in one.cells)
     if one.verdict == "inconclusive" and len(one.cells) > len(against) > 0 and not supported and not failed:
         why += " None confirms the claim, and too few refute it."
-    return why
+    return f"{why} {_disagreement(one)}".strip()
+
+
+def _disagreement(one: Judgement) -> str:
+    """Return the ratio on each processor, if it is above the bound (often 1) on one and below on another; else nothing.
+
+    The mean over processors would hide it. Their 95 % intervals must not overlap.
+    """
+    over = one.by_case[0] if one.scope == "processors" and len(one.by_case) == 1 else None
+    if over is None:
+        return ""
+    expected, fits = one.cells[0].expected, sorted(over.by_processor, key=lambda fit: fit.centre)
+    bound = math.log(expected.value) if expected.kind in SIGNS else 0.0
+    apart = fits[0].interval()[1] < fits[-1].interval()[0]
+    if not (apart and fits[0].centre < bound < fits[-1].centre):
+        return ""
+    ratios = listing([quantity.number(math.exp(fit.centre)) for fit in fits])
+    return f"Processors disagree: the ratio is {ratios} on {len(fits)} of them."
 
 
 def meaning(one: Judgement) -> str:
@@ -657,6 +674,9 @@ def published_title(run: Run, system: str) -> str:
     """Return the title of the system that a publication measured where a run has ``system``, perhaps in its place."""
     from benchbook.analyse import claims
 
+    publication = Catalogue().publication(run.experiment)
+    if publication is not None and system in publication.systems:
+        return publication.systems[system]
     judged = () if run.against_itself or not run.declared.get("claims") else claims.of_run(run)
     found = (
         reasons.published_title(why)

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import random
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ from benchbook.declare.checkout import root
 from benchbook.record import database, journal
 from benchbook.record.opened import opened
 from benchbook.report import limits
+from benchbook.report.claim import concluded
 from benchbook.site.published import publish
 from tests.analyse.claimed import BASE, CNOS, INFLUX
 from tests.claims import measured_run
@@ -123,6 +125,27 @@ def test_processors_that_differ_decide_nothing_although_each_decides(tmp_path: P
     assert found.alone.verdict == "reproduced"
     assert found.expect is not None
     assert found.expect[0] < (found.low or 0) < (found.high or 0) < found.expect[1]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ((0.5, 2.0), True),
+        ((1.5, 3.0), False),
+        ((0.99, 1.01), False),
+    ],
+    ids=["on opposite sides of 1", "on one side", "intervals that overlap"],
+)
+def test_a_mean_of_processors_that_disagree_says_so(
+    tmp_path: Path, ratios: tuple[float, float], said: bool
+) -> None:
+    for number, (ratio, host) in enumerate(zip(ratios, (FIRST, SECOND), strict=True), start=1):
+        write(tmp_path, f"run-{number}", ratio, host)
+    text = concluded(only(tmp_path))
+    assert ("Processors disagree" in text) is said
+    if said:
+        numbers = re.findall(r"the ratio is ([\d.]+) and ([\d.]+) on 2 of them", text)
+        assert [float(one) for one in numbers[0]] == pytest.approx(ratios, rel=0.03)
 
 
 def test_three_processors_that_agree_decide_more_than_two(tmp_path: Path):
