@@ -49,10 +49,12 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         lines.append(
             Line(label, f"{text} {claim.concluded(one)}", f"{escape_html(text)} {claim.concluded_html(one)}")
         )
-    if publication is not None and publication.differs and found:
-        lines.append(_line("What differs", publication.differs))
     leads = [one for _, one in found]
     lead = next(iter(leads), None)
+    if lead is not None:
+        lines.append(_line("How sure", how_sure(run, lead)))
+    if publication is not None and publication.differs and found:
+        lines.append(_line("What differs", publication.differs))
     answer = said or answer_sentence(run)
     told = (
         '<dl class="bb-lines">'
@@ -66,12 +68,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    parts = [
-        strength(run, lead.phase if lead else None),
-        claim.rests(lead) if lead and lead.cells else "",
-        declared(run),
-        *(claim.conditions(lead) if lead else ()),
-    ]
+    parts = ["" if lead else strength(run), declared(run), *(claim.conditions(lead) if lead else ())]
     badge = "; ".join(filter(None, parts))
     markup = (
         f'<div class="bb-finding">{told}</div><dl class="bb-tiles">{shown}</dl>'
@@ -201,6 +198,16 @@ def _how_sure(lead: Judgement) -> str:
     when = "decided after " if lead.level < ALPHA else ""
     wide = ", at a level above 95 % because it was judged after each block" if lead.level < ALPHA else ""
     return f"{claim.interval_name([lead])} {around}, {when}{trials}{wide}: {claim.word(lead)}"
+
+
+def how_sure(run: Run, lead: Judgement) -> str:
+    """Return what the answers rest on, and what to expect of the first ratio on another processor."""
+    rests = f"{claim.rests(lead)}; " if lead.cells else ""
+    said = f"{rests}{strength(run, lead.phase)}."
+    if lead.expect is None:
+        return f"{said[0].upper()}{said[1:]}"
+    first = "this ratio" if len(leading(run)) == 1 else "the first ratio"
+    return f"{said} On another processor, expect {first} to be {claim.interval(*lead.expect)}."
 
 
 def strength(run: Run, phase: str | None = None) -> str:

@@ -56,7 +56,7 @@ def judged(verdict: str = "reproduced", *cells: Any, **other: Any) -> Any:
         "phase": "load", "metric": "rows_per_second", "test": "ratio", "notes": (),
         "cells": cells or (cell(verdict=verdict),),
         "conditions": (), "over_metric": None, "in_cells": "all", "missing": 0, "own": False, "scope": "processors",
-        "from_publication": True, "worded": False,
+        "from_publication": True, "worded": False, "by_case": (),
         "fit": FITS.get(verdict),
     }  # fmt: skip
     return SimpleNamespace(**{**found, **other})
@@ -506,3 +506,15 @@ def test_an_open_verdict_says_that_no_case_confirms_the_claim():
 def test_the_cases_of_a_claim_are_a_list_in_words():
     three: Any = SimpleNamespace(cells=[cell(level) for level in ("1", "2", "10")])
     assert claim._case_names(three) == "batches of 1, batches of 2 and batches of 10"
+
+
+def test_a_page_says_at_once_what_its_answers_rest_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = judged(runs=5, processors=3, expect=(0.9, 2.2))
+    monkeypatch.setattr(conclusion, "strength", lambda *_: "3 trials of each setup, 2 cores")
+    monkeypatch.setattr(conclusion, "leading", lambda _: [("Found", one)])
+    assert conclusion.how_sure(RUN, one) == (
+        "5 runs on 3 processors; 3 trials of each setup, 2 cores. "
+        "On another processor, expect this ratio to be 0.900-2.20."
+    )
+    several = judged(runs=1, processors=1, expect=None)
+    assert conclusion.how_sure(RUN, several) == "1 run on 1 processor; 3 trials of each setup, 2 cores."
