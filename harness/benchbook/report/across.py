@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from benchbook.analyse import claims
+from benchbook.analyse import claims, quantity
 from benchbook.analyse.model import Fit
 from benchbook.analyse.run import Run
 from benchbook.report import claim
@@ -52,7 +52,7 @@ def _rows(run: Run) -> Iterator[list[str]]:
                 claim.statement(one) + case,
                 claim.ratio_text(own.measured, own.low, own.high),
                 in_words(over.fits("processor")[0]),
-                in_words(over.estimate.mean),
+                in_words(over.estimate.mean) if over.processors > 1 else quantity.MISSING,
                 claim.interval(*over.expect()),
                 str(over.processors),
                 str(len(over.members)),

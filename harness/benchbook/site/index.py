@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbook.analyse import claims, grade, judgement
+from benchbook.analyse import claims, grade, judgement, quantity
 from benchbook.analyse.claims import Judgement
 from benchbook.analyse.judgement import Holds
 from benchbook.analyse.run import Run
@@ -215,11 +215,13 @@ def summary() -> Markdown:
     if not found:
         return missing("The sum of answers", "there is no published rerun of a comparison yet")
     every = once(found)
-    sources = len({one.publication.title for one in found})
+    sources = quantity.counted(len({one.publication.title for one in found}), "source")
+    reran = quantity.counted(len(found), "comparison")
     other = sum(map(rescaled, every))
     own = [judged for one in found for judged in claims.over(one.run) if judged.own]
     said = [
-        f"{sources} sources, {len(every)} published claims: {_summed(every)} ([how they are judged](methods.html))."
+        f"{reran} from {sources}, {len(every)} published claims: {_summed(every)}.",
+        "How they are judged: [methods](methods.html).",
     ]
     if here := sum(grade.reading(judged).here for judged in every):
         said.append(f"{here} of these answers rest on one processor: they hold *here*.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from benchbook.report.charts import curve, forest, rate_over_time
 from benchbook.report.claim import meaningless, statement
 from benchbook.report.figure import Figure, Figures
 from benchbook.report.table import Block, Markdown, Missing, Table, escape_html
-from benchbook.report.tables import cost, verdicts, work
+from benchbook.report.tables import accounted, cost, verdicts, work
 from tests.record import synthetic_run, synthetic_trial
 
 LEVELS = {"clients": "2", "workers": "100", "batch_size": "1000"}
@@ -203,7 +204,12 @@ def test_published_values_are_those_of_the_setups_that_are_drawn() -> None:
             run, "load", "rows_per_second_acknowledged", "batch_size", fixed={"workers": "100"},
             published=["ratios", "cnosdb-at-200-workers"],
         )  # fmt: skip
+        used = accounted.table(run)
     assert isinstance(drawn, Figure)
     was = [row for row in drawn.table.rows if "CnosDB 2.0.1, published" in row]
     assert len(was) == 6
     assert sum("20,000" in str(row) for row in was) == 1
+    assert isinstance(used, Table)
+    declared = {one["id"] for one in run.declared["claims"]}
+    [later] = re.findall(r"not judged on this run, which was made before: (.*)\.$", used.caption)
+    assert declared.isdisjoint(re.split(", | and ", later)), "only claims that the run lacks"

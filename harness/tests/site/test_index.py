@@ -99,7 +99,9 @@ def test_the_sum_holds_every_published_claim_once():
     assert total == sum(not one.get("counted_with") for one in declared) < sum(not one.own for one in every)
     assert f"{sum(one.own for one in every)} questions of our own are counted apart" in said
     sources = {held.publication.title for held in found}
-    assert said.startswith(f"{len(sources)} sources, {total} published claims: ")
+    assert said.startswith(
+        f"{len(found)} comparisons from {len(sources)} sources, {total} published claims: "
+    )
     assert len(sources) < len(found), "two experiments rerun one publication"
 
 

@@ -32,6 +32,8 @@ WIDER = 1.6
 """The axis shows intervals up to so many times beyond the outermost ratio."""
 SHARED = 3
 """A caveat of more rows is said once."""
+MANY = 8
+"""With more rows, the axis is also above them and stays in view."""
 CAPTION = (
     "Each row shows the ratio that its statement is about, on a logarithmic axis. Dot and bar: the ratio over all runs "
     "of the same work, with its {}. Ring: one run. Thin line: the ratio to expect on another processor. Diamond: the "
@@ -116,8 +118,9 @@ def chart(run: Run) -> Block | Markdown:
     head = f'{verdicts.counts(run).html()}<p class="bb-note">{escape_html(" ".join(said))}</p>'
     own = OWN_RUN.format(command=typed.command(run, "export RUN")) if ratios else ""
     place = f'data-experiment="{escape_html(run.experiment)}" data-axis="{scale.low:.6g} {scale.high:.6g}"'
+    drawn = plot(rows, scale, above=len(order) > MANY)
     return Block(
-        f'<div class="bb-forest bb-claim-table" {place}>{head}{FILTERS}{plot(rows, scale)}{own}</div>',
+        f'<div class="bb-forest bb-claim-table" {place}>{head}{FILTERS}{drawn}{own}</div>',
         table.markdown if isinstance(table, Markdown) else table.markdown(),
     )
 
@@ -139,7 +142,7 @@ def is_beyond(rows: str) -> bool:
 
 
 def plot(rows: str, scale: Scale, *, above: bool = False) -> str:
-    """Return rows with their axis in HTML; also ``above`` them, if there are many."""
+    """Return rows with their axis in HTML; with ``above``, also above them, where it stays in view."""
     ticks = "".join(_tick(scale, value) for value in theme.ticks(scale.low, scale.high))
     axis = f'<div class="bb-axis" aria-hidden="true"><span class="bb-lane">{ticks}</span></div>'
     return f"{axis if above else ''}<ul>{rows}</ul>{axis}"

@@ -45,7 +45,8 @@ def title(
         return f"{what}: {_name(first, pairs)} is ahead of {_name(closest.below, pairs)} by {by}"
     order = list(groups)
     among = sum(len(pairs) for _, _, pairs in best)
-    corrected = f" (Holm's correction for {among} comparisons)" if among > 1 else ""
+    # Claims rest on all runs, so they may decide what one run leaves open.
+    corrected = f" (this run alone, Holm's correction for {among} comparisons)" if among > 1 else ""
     if set(won) == {""}:
         return f"{what}: no clear leader at any {along or 'level'}{corrected}"
     undecided = won.pop("", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from benchbook.analyse import claims
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.used import Account, Number, account
@@ -38,9 +39,21 @@ def table(run: Run) -> Table | Markdown:
         for (file, text), held in groups.items()
     ]
     rows += [["In no file", str(one.count), f"not typed in. {one.because}"] for one in found.missing]
+    caption = f"{totals(found)}{_for_later_runs(run, found)}"
     return Table(
-        ["Published numbers", "How many", "Use"], rows, totals(found), frozenset(["How many"]), stacked=True
+        ["Published numbers", "How many", "Use"], rows, caption, frozenset(["How many"]), stacked=True
     )
+
+
+def _for_later_runs(run: Run, found: Account) -> str:
+    """Return how many numbers are in claims alone that were declared after the run; empty if none is."""
+    judged = {one.id for one in claims.declared(run)[0]}
+    later = [one for one in found.of("compared") if judged.isdisjoint(one.claims)]
+    if not later:
+        return ""
+    names = listing(list(dict.fromkeys(name for one in later for name in one.claims)))
+    are = "is" if len(later) == 1 else "are"
+    return f" {len(later)} of those in claims {are} not judged on this run, which was made before: {names}."
 
 
 def use(one: Number) -> str:
