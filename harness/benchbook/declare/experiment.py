@@ -15,7 +15,7 @@ from benchbook.declare.level import Setting, listed, text
 from benchbook.declare.publication import Publication
 from benchbook.declare.toml import Model, Name, Positive, Text, check
 from benchbook.declare.workload import Options, having, workload, workloads
-from benchbook.errors import RequestError, suggestion
+from benchbook.errors import RequestError, suggestion, unknown
 
 LIMIT_FACTORS = ("memory_limit", "cpu_limit", "pinning", "core", "address_layout", "environment_bytes")
 """Factors of how the system's processes start, such as with a limit; any experiment may declare them."""
@@ -352,35 +352,31 @@ class Experiment(Model):
     def _check_without(self, place: str, without: list[dict[str, Choice]]) -> None:
         for name in {name: None for one in without for name in one}:
             if name not in self.levels():
-                guess = suggestion(name, self.levels())
-                raise ValueError(f'{place}: there is no factor "{name}"{guess}')
+                raise unknown("factor", name, self.levels(), place)
 
     def _check_only(self) -> None:
         levels = self.levels()
         for phase in self.phases:
             for name, level in phase.only.items():
-                place = f'phases "{phase.name}": only: '
+                place = f'phases "{phase.name}": only'
                 if name not in levels:
-                    guess = suggestion(name, levels)
-                    known = ", ".join(sorted(levels))
-                    raise ValueError(f'{place}there is no factor "{name}"; allowed: {known}{guess}')
+                    raise unknown("factor", name, levels, place)
                 if level not in levels[name]:
                     known = ", ".join(str(one) for one in levels[name])
-                    raise ValueError(f'{place}"{level}" is not a level of {name}; allowed: {known}')
+                    raise ValueError(f'{place}: "{level}" is not a level of {name}; allowed: {known}')
 
     def _check_named(self) -> None:
         """Refuse names for a system or an arm that the experiment does not have."""
+        if self.publication is None:
+            return
         levels, stated = self.levels(), self.publication
-        named = {"system": stated.systems, "arm": stated.configurations} if stated else {}
-        for factor, names in named.items():
+        for key, factor, names in (
+            ("systems", "system", stated.systems), ("configurations", "arm", stated.configurations)
+        ):  # fmt: skip
             allowed = [str(one) for one in levels[factor]]
             for name in names:
                 if name not in allowed:
-                    key = "systems" if factor == "system" else "configurations"
-                    raise ValueError(
-                        f'publication: {key}: "{name}" is not a level of {factor}; allowed: '
-                        f"{', '.join(sorted(allowed))}{suggestion(name, allowed)}"
-                    )
+                    raise unknown(factor, name, allowed, f"publication: {key}")
 
     def levels(self) -> dict[str, list[Setting]]:
         """Return each factor with all levels that it has in any profile."""
@@ -394,9 +390,7 @@ class Experiment(Model):
 def _check_phases(where: str, given: Iterable[str], allowed: Sequence[str]) -> None:
     for name in given:
         if name not in allowed:
-            raise ValueError(
-                f'{where}: there is no phase "{name}"; allowed: {", ".join(allowed)}{suggestion(name, allowed)}'
-            )
+            raise unknown("phase", name, allowed, where)
 
 
 def _has(levels: Mapping[str, Setting], wanted: Mapping[str, Choice]) -> bool:

@@ -62,11 +62,11 @@ def test_a_wrong_place_in_the_publication_is_refused(tmp_path, wrong, message):
     [
         (
             'systems = { "influxdb-1.8.1" = "InfluxDB" }',
-            r'systems: "influxdb-1\.8\.1" is not a level of system; .*"influxdb-1\.8\.10"',
+            r'systems: there is no system "influxdb-1\.8\.1"; allowed: .*influxdb-1\.8\.10',
         ),
         (
             'configurations = { vanila = "as installed" }',
-            'configurations: "vanila" is not a level of arm; .*"vanilla"',
+            'configurations: there is no arm "vanila"; allowed: .*vanilla',
         ),
     ],
 )
