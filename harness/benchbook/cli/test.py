@@ -43,9 +43,14 @@ def command(
     harness = clone("test") / "harness"
     every = ["--all", *SLOWEST] if run_all else []
     passes = [] if only == "go" else [context.args] if context.args else _passes(every)
-    codes = [_pytest(harness, [*every, *arguments]) for arguments in passes[:-1]]
-    # The last pass mostly waits, so the tests of Go run beside it.
+    codes = []
     with tempfile.TemporaryFile() as output:
+        building = _start_building(harness, output) if run_all and len(passes) > 1 else None
+        for arguments in passes[:-1]:
+            if building is not None and LIVE in arguments:
+                building.wait()  # the tests build again what failed, and say why
+            codes.append(_pytest(harness, [*every, *arguments]))
+        # The last pass mostly waits, so the tests of Go run beside it.
         beside = [] if only == "python" else _start_go(harness, output)
         codes += [_pytest(harness, [*every, *arguments]) for arguments in passes[-1:]]
         codes += [one.wait() for one in beside]
@@ -57,6 +62,13 @@ def command(
 def _pytest(harness: Path, arguments: Sequence[str]) -> int:
     pytest = [sys.executable, "-m", "pytest", "-c", "pyproject.toml"]  # also for tests of experiments alone
     return subprocess.run([*pytest, *arguments], cwd=harness, check=False).returncode
+
+
+def _start_building(harness: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start to build the servers of the live tests, which takes minutes: most of them wait for downloads."""
+    command = [sys.executable, "-m", "tests.live.built"]
+    environment = {**os.environ, "PYTHONPATH": str(harness)}
+    return subprocess.Popen(command, cwd=harness, env=environment, stdout=output, stderr=output)
 
 
 def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]:
@@ -83,7 +95,8 @@ def _passes(every: list[str]) -> list[list[str]]:
     beside = importlib.util.find_spec("xdist") is not None
 
     def parallel(processes: int) -> list[str]:
-        return ["-n", str(processes), "--dist", "loadfile"] if beside else []
+        # In the order of tests/settings.py, where files with slow tests come first.
+        return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"] if beside else []
 
     cores = len(os.sched_getaffinity(0))
     apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]

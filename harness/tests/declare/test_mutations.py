@@ -39,7 +39,7 @@ def test_committed_declarations_are_valid(kind: str, path: Path) -> None:
     assert check(tomllib.loads(path.read_text()), models()[kind], path.name)
 
 
-@settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 400))
+@settings(max_examples=int(os.environ.get("BENCHBOOK_FUZZ") or 150))
 @given(data=st.data())
 def test_every_mutation_is_valid_or_one_sentence(data: st.DataObject) -> None:
     kind, path = data.draw(st.sampled_from(FILES))

@@ -19,7 +19,7 @@ from benchbook.run.findings import EventFile, required_summary
 from benchbook.systems.client import events
 from tests.record import synthetic_operations, synthetic_run
 
-EXAMPLES = int(os.environ.get("BENCHBOOK_FUZZ") or 400)
+EXAMPLES = int(os.environ.get("BENCHBOOK_FUZZ") or 150)
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20), st.lists(st.integers(), max_size=3),
     st.dictionaries(st.text(max_size=8), st.integers(), max_size=3),
