@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,16 @@ QUICK_FILES = ("test_run.py", "test_influxdb1.py", "test_embedded.py")
 """The live tests that every change runs: a whole run, one server, the embedded systems."""
 
 
+NIGHTLY = "BENCHBOOK_FULL"
+"""Variable with which ``.ci/full`` asks for the tests that take a minute each, or whose files take minutes."""
+
+NIGHTLY_FILES = (
+    "test_control_groups_v2.py", "test_dask.py", "test_faults.py", "test_machines.py", "test_many_kills.py",
+    "test_spark.py", "test_storage_death.py", "test_suite_systems.py", "test_until_decided.py", "test_wheel.py",
+)  # fmt: skip
+"""Live tests that take minutes: hangs, kills, clusters, other kernels, JVMs, installations, runs until an answer."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all", action="store_true", help="Run slow tests too: servers, browser, Nix, kills, fuzz."
@@ -41,14 +52,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = any(item.path.is_relative_to(folder / name) for name in SLOW_FOLDERS)
         if slow and item.path.name not in QUICK_FILES:
             item.add_marker("slow")
+        if item.path.name in NIGHTLY_FILES and item.path.is_relative_to(folder / "live"):
+            item.add_marker("nightly")
     long = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: item.path not in long)
     named = any(argument.endswith(".py") or "::" in argument for argument in config.invocation_params.args)
-    if config.getoption("--all") or named:
+    if named:
         return
-    slow = [item for item in items if "slow" in item.keywords]
+    left_out = {"slow"} if not config.getoption("--all") else set()
+    left_out |= {"nightly"} if not os.environ.get(NIGHTLY) else set()
+    slow = [item for item in items if not left_out.isdisjoint(item.keywords)]
     config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if "slow" not in item.keywords]
+    items[:] = [item for item in items if left_out.isdisjoint(item.keywords)]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -95,13 +95,21 @@ def _passes(every: list[str]) -> list[list[str]]:
     beside = importlib.util.find_spec("xdist") is not None
 
     def parallel(processes: int) -> list[str]:
-        # In the order of tests/settings.py, where files with slow tests come first.
-        return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"] if beside else []
+        return ["-n", str(processes), "--dist", "loadfile"] if beside else []
 
     cores = len(os.sched_getaffinity(0))
     apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]
     passes = [
-        ["-q", *parallel(cores), "tests", "../experiments", "../projects", *apart],
+        # In the order of tests/settings.py, where files with slow tests come first.
+        [
+            "-q",
+            *parallel(cores),
+            *(["--no-loadscope-reorder"] if beside else []),
+            "tests",
+            "../experiments",
+            "../projects",
+            *apart,
+        ],
         ["-q", *(parallel(cores + 1) if every else []), LIVE],
     ]
     return [*passes, ["-q", *SERIAL]] if every else passes

@@ -159,7 +159,7 @@ def test_three_processors_that_agree_decide_more_than_two(tmp_path: Path):
     assert found.measured == pytest.approx(2.0, rel=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_neither_the_order_of_runs_nor_the_one_that_is_asked_about_moves_the_mean(tmp_path: Path):
     made = [("a", 1.8, FIRST), ("b", 2.2, SECOND), ("c", 2.0, FIRST)]
     found = set()

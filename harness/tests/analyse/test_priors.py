@@ -88,7 +88,7 @@ def test_other_processors_are_foreseen_as_often_as_stated():
     assert rows["claims"].opposite_after <= 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(1800)
 def test_the_recorded_result_is_what_the_ledger_gives(tmp_path: Path):
     from benchbook.site import replication

@@ -74,7 +74,7 @@ def test_the_same_order_seed_plans_the_same_order() -> None:
     assert [one["cell"] for one in first["trials"]] == [one["cell"] for one in second["trials"]]
 
 
-SLOW = [pytest.param(moment, marks=pytest.mark.slow) for moment in ("first second", "early", "late")]
+SLOW = [pytest.param(moment, marks=pytest.mark.nightly) for moment in ("first second", "early", "late")]
 
 
 @pytest.mark.parametrize("moment", ["at once", "middle", *SLOW])
@@ -151,6 +151,7 @@ def test_a_trial_that_somebody_removes_or_edits_before_a_resume_is_named_on_the_
     assert_whole(tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_changed_file_of_a_trial_is_found_and_the_trial_done_again(tmp_path: Path) -> None:
     assert bench("run", *SMALL, "--results", str(tmp_path), report=False).returncode == 0
     [events] = tmp_path.glob("runs/*/trials/0002/events.jsonl")
@@ -178,7 +179,7 @@ EventFile.take = take
 """
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_folder_of_a_trial_that_somebody_removes_fails_the_trial_alone(tmp_path: Path, number: int) -> None:
     """After the first phase of the first trial, or after a later one."""
     done = bench(
@@ -269,6 +270,7 @@ def test_two_harnesses_do_not_share_a_run(tmp_path: Path) -> None:
     assert_whole(tmp_path)
 
 
+@pytest.mark.nightly
 def test_two_runs_at_once_in_one_results_folder(tmp_path: Path) -> None:
     processes = [begin("run", *SMALL, "--results", str(tmp_path)) for _ in range(2)]
     for process in processes:
@@ -301,7 +303,7 @@ def test_a_read_only_results_folder_is_told_in_one_sentence(tmp_path: Path) -> N
         unmount(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_loads_and_queries_by_time(tmp_path: Path) -> None:
     length = ["--set", "duration=1s", "--trials", "1"]
     done = bench(

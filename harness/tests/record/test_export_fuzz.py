@@ -233,7 +233,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.timeout(7200)
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_attack_is_refused_in_words_or_changes_nothing(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

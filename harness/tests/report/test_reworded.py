@@ -84,7 +84,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return [unusual(results.parent / "unusual"), *(Run(results, one.run_id) for one in exports)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_verdict_count_colour_order_or_link_depends_on_a_sentence(
     runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,7 +82,7 @@ def withdraw(root: Path, run_id: str, **changes: str) -> None:
     (root / QUICKSTART / ledger.WITHDRAWN).write_text(f"[[run]]\n{lines}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_shows_every_processor_and_every_run(copy: Path, tmp_path: Path):
     site = render.site(copy, tmp_path / "site")
     page = text(site / "quickstart.html")
@@ -195,7 +195,7 @@ def test_an_unusable_contribution_is_an_error_that_names_its_folder(copy: Path, 
         raise problem
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_unusable_contribution_hides_no_page(copy: Path, tmp_path: Path):
     (copy / QUICKSTART / "run-a" / "plan.json").write_text("{}")
     with pytest.raises(RequestError, match=r"is rendered without 1 run of other machines.*run-a is damaged"):
