@@ -14,6 +14,13 @@ from tests.record import synthetic_run
 from tests.site import checkout as making
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Allow the first test of each site the time in which a busy machine renders it."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.timeout(900))
+
+
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with every page of the site and report.html, the page of a single run."""
