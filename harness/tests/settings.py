@@ -31,8 +31,8 @@ NIGHTLY = "BENCHBOOK_FULL"
 
 NIGHTLY_FILES = (
     "test_control_groups_v2.py", "test_dask.py", "test_faults.py", "test_machines.py", "test_many_kills.py",
-    "test_object_results.py", "test_spark.py", "test_storage_death.py", "test_suite_systems.py", "test_surroundings.py",
-    "test_until_decided.py", "test_wheel.py",
+    "test_object_results.py", "test_spark.py", "test_storage_death.py", "test_surroundings.py", "test_until_decided.py",
+    "test_wheel.py",
 )  # fmt: skip
 """Live tests that take minutes: hangs, kills, clusters, other kernels, JVMs, installations, runs until an answer."""
 
@@ -62,8 +62,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     left_out = {"slow"} if not config.getoption("--all") else set()
     left_out |= {"nightly"} if not os.environ.get(NIGHTLY) else set()
-    slow = [item for item in items if not left_out.isdisjoint(item.keywords)]
-    config.hook.pytest_deselected(items=slow)
+    dropped = [item for item in items if not left_out.isdisjoint(item.keywords)]
+    config.hook.pytest_deselected(items=dropped)
     items[:] = [item for item in items if left_out.isdisjoint(item.keywords)]
 
 

@@ -35,8 +35,9 @@ def command(
 ) -> int:
     """Run the tests of Benchbook, Python and Go.
 
-    Without --all, slow tests are left out: most servers, the browser, Nix, kills and fuzzing. Tests whose server is
-    missing are skipped and listed. Further arguments go to pytest, and tests then run one after the other.
+    Without --all, slow tests are left out: most servers, the browser, Nix and fuzzing. Those that take
+    minutes need BENCHBOOK_FULL=1 too. Tests whose server is missing are skipped and listed. Further arguments go to
+    pytest, and tests then run one after the other.
     """
     if only not in (None, "python", "go"):
         raise RequestError(f'--only {only}: allowed are "python" and "go".', "Leave --only out to run both.")
@@ -67,8 +68,7 @@ def _pytest(harness: Path, arguments: Sequence[str]) -> int:
 def _start_building(harness: Path, output: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start to build the servers of the live tests, which takes minutes: most of them wait for downloads."""
     command = [sys.executable, "-m", "tests.live.built"]
-    environment = {**os.environ, "PYTHONPATH": str(harness)}
-    return subprocess.Popen(command, cwd=harness, env=environment, stdout=output, stderr=output)
+    return subprocess.Popen(command, cwd=harness, stdout=output, stderr=output)
 
 
 def _start_go(harness: Path, output: IO[bytes]) -> list[subprocess.Popen[bytes]]:
@@ -99,17 +99,11 @@ def _passes(every: list[str]) -> list[list[str]]:
 
     cores = len(os.sched_getaffinity(0))
     apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]
+    in_order = (
+        ["--no-loadscope-reorder"] if beside else []
+    )  # of tests/settings.py: files with slow tests come first
     passes = [
-        # In the order of tests/settings.py, where files with slow tests come first.
-        [
-            "-q",
-            *parallel(cores),
-            *(["--no-loadscope-reorder"] if beside else []),
-            "tests",
-            "../experiments",
-            "../projects",
-            *apart,
-        ],
+        ["-q", *parallel(cores), *in_order, "tests", "../experiments", "../projects", *apart],
         ["-q", *(parallel(cores + 1) if every else []), LIVE],
     ]
     return [*passes, ["-q", *SERIAL]] if every else passes

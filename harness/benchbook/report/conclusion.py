@@ -52,7 +52,7 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     leads = [one for _, one in found]
     lead = next(iter(leads), None)
     if lead is not None:
-        lines.append(_line("How sure", how_sure(run, lead)))
+        lines.append(_line("How sure", how_sure(run, leads)))
     if publication is not None and publication.differs and found:
         lines.append(_line("What differs", publication.differs))
     answer = said or answer_sentence(run)
@@ -200,13 +200,14 @@ def _how_sure(lead: Judgement) -> str:
     return f"{claim.interval_name([lead])} {around}, {when}{trials}{wide}: {claim.word(lead)}"
 
 
-def how_sure(run: Run, lead: Judgement) -> str:
+def how_sure(run: Run, leads: Sequence[Judgement]) -> str:
     """Return what the answers rest on, and what to expect of the first ratio on another processor."""
+    lead = leads[0]
     rests = f"{claim.rests(lead)}; " if lead.cells else ""
     said = f"{rests}{strength(run, lead.phase)}."
     if lead.expect is None:
-        return f"{said[0].upper()}{said[1:]}"
-    first = "this ratio" if len(leading(run)) == 1 else "the first ratio"
+        return said
+    first = "this ratio" if len(leads) == 1 else "the first ratio"
     return f"{said} On another processor, expect {first} to be {claim.interval(*lead.expect)}."
 
 

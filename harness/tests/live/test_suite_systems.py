@@ -1,14 +1,13 @@
 """The real systems of the experiment devops-suite, each loaded, settled, measured, counted and asked.
 
-The ones that start in seconds are for every machine; those of the Java virtual machine that take a minute are run by
-``.ci/full``, which sets BENCHBOOK_FULL.
+The ones that start in seconds are for every machine; those of the Java virtual machine take a minute each and run
+nightly.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-import os
 import subprocess
 import time
 import tomllib
@@ -46,10 +45,11 @@ SLOW = ["elasticsearch-6.8.23", "cassandra-5.0.9", "opentsdb-2.4.1"]
 
 
 def cases():
-    full = pytest.mark.skipif(not os.environ.get("BENCHBOOK_FULL"), reason="takes minutes: .ci/full runs it")
     for name in [*CHEAP, *SLOW]:
         for arm in ["vanilla", *(["aggregation", "refresh"] if name.startswith("elastic") else [])]:
-            yield pytest.param(name, arm, marks=[full] if name in SLOW else [], id=f"{name}-{arm}")
+            yield pytest.param(
+                name, arm, marks=[pytest.mark.nightly] if name in SLOW else [], id=f"{name}-{arm}"
+            )
 
 
 def answers(client, queries: Path) -> list[tuple]:
@@ -126,7 +126,7 @@ def test_the_whole_protocol(name: str, arm: str, folder: Path):
     assert list((folder / "processes").iterdir()) == []
 
 
-@pytest.mark.skipif(not os.environ.get("BENCHBOOK_FULL"), reason="takes a JVM: .ci/full runs it")
+@pytest.mark.nightly
 def test_the_protocol_of_mongodb_against_a_stand_in(folder: Path):
     need_benchload()
     declared = System.model_validate(tomllib.loads((ROOT / "systems/mongodb-7.0.toml").read_text()))

@@ -98,6 +98,7 @@ def test_a_phase_is_left_out_without_its_levels(left_out: object) -> None:
 
 def test_without_names_a_factor_of_the_experiment() -> None:
     with pytest.raises(
-        RequestError, match=r'phases "fio-read": without: there is no factor "cach"; .*Did you mean "cache"'
+        RequestError,
+        match=r'phases "fio-read": without: there is no factor "cach"; allowed: arm, cache, .* Did you mean "cache"',
     ):
         declared(without={"cach": "warm"})

@@ -37,7 +37,10 @@ def test_a_choice_without_any_cell_is_refused():
 
 
 def test_an_unknown_factor_names_the_nearest():
-    with pytest.raises(RequestError, match=r'there is no factor "sytem"; allowed: .*Did you mean "system"'):
+    with pytest.raises(
+        RequestError,
+        match=r'there is no factor "sytem"; allowed: arm, in_flight, memory_limit, method, .* Did you mean "system"',
+    ):
         Experiment.model_validate({**declared(), "without": [{"sytem": "sqlite"}]})
 
 
@@ -55,7 +58,8 @@ def test_a_profile_that_names_an_unknown_factor_is_named():
     whole = declared()
     profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "without": [{"stock": 10}]}}
     with pytest.raises(
-        RequestError, match=r'profiles "quick": without: there is no factor "stock"; .*Did you mean "stocks"'
+        RequestError,
+        match=r'profiles "quick": without: there is no factor "stock"; allowed: arm, .* system\. Did you mean "stocks"',
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
 
@@ -70,7 +74,8 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
     whole = declared()
     profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "phases": ["shrot"]}}
     with pytest.raises(
-        RequestError, match=r'profiles "quick": phases: there is no phase "shrot"; allowed: .*short'
+        RequestError,
+        match=r'phases: there is no phase "shrot"; allowed: load, long, short\. Did you mean "short"',
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
 
@@ -108,7 +113,10 @@ def test_the_end_of_one_phase_replaces_the_shared_end():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"fio": {}}, r'phase_options: there is no phase "fio"; .*fio-read, '),
+        (
+            {"fio": {}},
+            r'there is no phase "fio"; allowed: 1-host-1-hr, fio-read, fio-write, fio-write-synced, inch, load, stress',
+        ),
         (
             {"fio-write-synced": {"size": "8g"}},
             r'"fio-write-synced": the profile does not run this phase; it runs: fio-read, ',

@@ -511,10 +511,10 @@ def test_the_cases_of_a_claim_are_a_list_in_words():
 def test_a_page_says_at_once_what_its_answers_rest_on(monkeypatch: pytest.MonkeyPatch) -> None:
     one = judged(runs=5, processors=3, expect=(0.9, 2.2))
     monkeypatch.setattr(conclusion, "strength", lambda *_: "3 trials of each setup, 2 cores")
-    monkeypatch.setattr(conclusion, "leading", lambda _: [("Found", one)])
-    assert conclusion.how_sure(RUN, one) == (
+    assert conclusion.how_sure(RUN, [one]) == (
         "5 runs on 3 processors; 3 trials of each setup, 2 cores. "
         "On another processor, expect this ratio to be 0.900-2.20."
     )
+    assert conclusion.how_sure(RUN, [one, one]).endswith("expect the first ratio to be 0.900-2.20.")
     several = judged(runs=1, processors=1, expect=None)
-    assert conclusion.how_sure(RUN, several) == "1 run on 1 processor; 3 trials of each setup, 2 cores."
+    assert conclusion.how_sure(RUN, [several]) == "1 run on 1 processor; 3 trials of each setup, 2 cores."
