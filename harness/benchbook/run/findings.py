@@ -365,6 +365,16 @@ class Findings:
             "the phase runs for a fixed time, so a faster system does more work in it",
         )
 
+    def leave_out_rates(self, phase: str, why: str) -> None:
+        """Drop the rates of a phase in whose timed part nothing ended: they are unknown, not zero."""
+        rates = [
+            one
+            for one in self.measurements
+            if one.phase == phase and "_per_second" in one.metric and one.value == 0
+        ]
+        self.measurements = [one for one in self.measurements if one not in rates]
+        self.unmeasured |= dict.fromkeys((f"{one.metric} of {phase}" for one in rates), why)
+
     def telemetry(self, summary: Mapping[str, Mapping[str, float | None]], *, server: bool) -> None:
         """Add telemetry by phase, except the client's CPU: its summary covers the timed period alone.
 

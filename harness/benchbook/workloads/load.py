@@ -174,6 +174,15 @@ def run(steps: Steps, phase: str, options: LoadOptions) -> None:
     steps.findings.client_cpu(phase, summary)
     if options.duration is not None:
         steps.findings.leave_out_amounts(phase)
+        if asked.whole and none_in_time(summary):
+            steps.findings.leave_out_rates(
+                phase, f"the load is timed for its first {options.duration}, and the first write took longer"
+            )
+
+
+def none_in_time(summary: Event) -> bool:
+    """Return whether rows were acknowledged, but none within the duration of the load."""
+    return int(summary["rows"]) > 0 and per_second(summary, "rows") == 0
 
 
 def _is_read_after(steps: Steps, load_phase: str) -> bool:

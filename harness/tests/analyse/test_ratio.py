@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from benchbook.analyse.paired import paired
 from benchbook.analyse.ratio import PAIRED, ratio
+from benchbook.analyse.values import Series
 from benchbook.report.reasons import of_ratio
 
 
@@ -60,6 +64,18 @@ def test_a_side_of_only_zeros_has_no_ratio() -> None:
         assert found.reason is not None
         assert found.reason.code == "all-zero"
     assert ratio(zeros, zeros).value == 1  # no rows refused on either side
+
+
+@pytest.mark.parametrize(("direction", "value"), [("higher", None), ("lower", 1)])
+def test_rates_that_are_zero_on_both_sides_are_not_equal(
+    direction: str, value: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zeros = Series(dict.fromkeys(range(6), 0.0), "1/s", direction)
+    run: Any = SimpleNamespace(values=lambda *_: zeros, level=0.05)
+    cell: Any = SimpleNamespace(system="elasticsearch-6.8.23")
+    monkeypatch.setattr("benchbook.analyse.paired.spread", lambda *_: None)
+    monkeypatch.setattr("benchbook.analyse.noise.of", lambda *_: None)
+    assert paired(run, cell, cell, ("load", "metric")).value == value
 
 
 @pytest.mark.parametrize(

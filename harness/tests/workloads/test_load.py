@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchbook.measure.measurement import Measurement
+from benchbook.run.findings import Findings
 from benchbook.systems.driver import DatasetRequest
-from benchbook.workloads.load import LoadOptions, expected, measurements, request, sent
+from benchbook.workloads.load import LoadOptions, expected, measurements, none_in_time, request, sent
 
 
 def test_rates_count_what_was_acknowledged() -> None:
@@ -42,6 +44,21 @@ def test_nothing_acknowledged_is_a_rate_of_zero() -> None:
         for one in measurements("load", {"duration_ns": 0, "rows": 0, "values": 0}, 0, 1)
     }
     assert found["rows_per_second"] == 0
+
+
+def test_a_load_whose_first_write_outlasts_its_time_has_no_rates() -> None:
+    late = {"rows": 59_000, "drained_rows": 59_000, "window_ns": 5 * 10**9, "duration_ns": 16 * 10**9}
+    assert none_in_time(late)
+    assert not none_in_time({**late, "drained_rows": 58_000})
+    assert not none_in_time({**late, "rows": 0, "drained_rows": 0})  # nothing at all was acknowledged
+    found = Findings([Measurement("load", "rows_per_second", 0), Measurement("load", "rows", 59_000)])
+    found.measurements.append(Measurement("ask", "queries_per_second", 0))
+    found.leave_out_rates("load", "the first write took longer")
+    assert [(one.phase, one.metric) for one in found.measurements] == [
+        ("load", "rows"),
+        ("ask", "queries_per_second"),
+    ]
+    assert found.unmeasured == {"rows_per_second of load": "the first write took longer"}
 
 
 def test_a_row_counts_when_it_is_found_afterwards() -> None:
