@@ -606,6 +606,8 @@ def _undecided(one: Judgement) -> str:
         return "The difference is smaller than published, if there is any: the interval includes 1."
     if one.verdict == "direction only":
         return "The direction is as published; whether the bound is met is open."
+    if not one.cells and one.reasons:
+        return f"There is no ratio ({reasons.sentence(one.reasons)})."
     return "The interval is too wide for a decision."
 
 

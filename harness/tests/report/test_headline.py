@@ -189,6 +189,15 @@ def test_an_open_verdict_counts_what_its_cases_show():
     assert claim.meaning(judged("inconclusive", *found)) == ("Of 3 cases: 1 reversed; 1 open; 1 not judged.")
 
 
+def test_a_claim_without_a_ratio_says_why_it_is_open() -> None:
+    lost = because("case-lost", case={"workers": "8"}, because=because("all-zero"))
+    open_one = judged("inconclusive", cells=(), reasons=(lost,))
+    assert (
+        claim.meaning(open_one)
+        == "There is no ratio (8 operations in flight: all values of one side are zero)."
+    )
+
+
 def test_our_own_question_is_no_published_result():
     own = judged("contradicted", own=True)
     assert claim.sentence(RUN, own).endswith("; the publication did not measure this.")
