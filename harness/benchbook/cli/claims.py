@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from benchbook.analyse import quantity
-from benchbook.cli import options, table
+from benchbook.cli import options, summary, table
 from benchbook.errors import command as typed
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def command(
 
     Does it hold? holds, no difference, reversed, fails (a bound or an equality is missed), open, out of reach here, or
     not comparable. How large? as published, smaller, larger or open, if it holds and a size was published.
-    docs/claims.md explains the answers. The claims are those that experiment.toml had when the run began.
+    docs/claims.md explains the answers. The claims are those that experiment.toml had when the run began. Of a run
+    without claims, its comparisons are shown.
 
     Each answer rests on all runs that did the same work: the published ones, and yours in this results folder. "here"
     after it means that these are of one processor. docs/replication.md explains the estimate.
@@ -48,6 +49,7 @@ def command(
     from benchbook.declare.catalogue import Catalogue
     from benchbook.record.opened import opened
     from benchbook.report import limits
+    from benchbook.site.outcome import outcomes
 
     with opened(results, run, answering=True) as found:
         read = Run(found.results, found.run_id)
@@ -56,12 +58,16 @@ def command(
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
         others = [] if power else [one for one in (_others(read, judged), *limits.chosen(read)) if one]
+        compared = [] if judged or as_json else outcomes(read)
     if as_json:
         rows = [one.row() for one in chances] if power else [{**_row(one), "notes": others} for one in judged]
         table.show(rows, as_json=True)
         return
     if not judged:
-        print(f"{found.run_id} declared no claims (docs/claims.md)")
+        print(f"{found.run_id} declared no claims (docs/claims.md){'; its comparisons:' if compared else ''}")
+        if compared:
+            print()
+            summary.show_rows(compared, claimed=False, level="95 % CI")
         return
     if power:
         empty = "No claim has a measured ratio, so none has a power."

@@ -19,7 +19,10 @@ from benchbook.record import folder, ledger
 from benchbook.record.argv import parts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchbook.analyse.run import Run
+    from benchbook.site.outcome import Outcome
 
 MOST_ROWS = 12
 """Number of verdicts to list; the report lists all of them."""
@@ -87,20 +90,9 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     counts = Counter(one.word or one.verdict for one in found)
     head = "Answers" if claimed else "Verdicts"
     print(f"{head}: {'; '.join(f'{count} {said}' for said, count in counts.items())}\n")
-    # A comparison without a claim is shown so that above 1 is better, as on its page.
-    what = "ratio" if claimed else "times as good"
-    interval = f"{what} (CI)" if made.sequential else f"{what} (95 % CI)"
-    rows = [
-        {
-            "what": lines(one.brief or one.statement),
-            "answer" if claimed else "verdict": one.word or one.verdict,
-            interval: one.ratio(),
-        }
-        for one in found
-    ]
-    table.show(rows[:MOST_ROWS], as_json=False)
-    if len(rows) > MOST_ROWS:
-        print(f"… and {len(rows) - MOST_ROWS} more in the report")
+    show_rows(found[:MOST_ROWS], claimed=claimed, level="CI" if made.sequential else "95 % CI")
+    if len(found) > MOST_ROWS:
+        print(f"… and {len(found) - MOST_ROWS} more in the report")
     if claimed and (here := _resting_here(run)):
         rests = "1 of these answers rests" if here == 1 else f"{here} of these answers rest"
         print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
@@ -117,6 +109,21 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     if family > 1:
         correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
+
+
+def show_rows(found: Sequence[Outcome], *, claimed: bool, level: str) -> None:
+    """Print a row for each answer on a claim, or for each comparison of a run without claims."""
+    # A comparison without a claim is shown so that above 1 is better, as on its page.
+    interval = f"{'ratio' if claimed else 'times as good'} ({level})"
+    rows = [
+        {
+            "what": lines(one.brief or one.statement),
+            "answer" if claimed else "verdict": one.word or one.verdict,
+            interval: one.ratio(),
+        }
+        for one in found
+    ]
+    table.show(rows, as_json=False)
 
 
 def lines(statement: str) -> str:

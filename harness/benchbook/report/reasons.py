@@ -525,7 +525,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     ),
     "smoke": "profile smoke is for tests: its numbers show little",
     "unfinished": "the run is unfinished",
-    "noise-unknown": "the noise between equal setups is unknown for this number (`aa` measures it)",
+    "noise-unknown": "the noise between equal setups is unknown for this number (an A/A run measures it)",
     "noise": lambda facts: (
         f"noise between equal setups: {100 * (facts['factor'] - 1):.2g} % (included in the interval)"
     ),

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from benchbook.analyse.claims import Judgement
+from benchbook.analyse.run import Run
 from benchbook.cli.app import run
 from benchbook.cli.claims import _numbers
 from benchbook.declare.catalogue import Catalogue
 from benchbook.plan.plan import Plan, plan
+from benchbook.site.outcome import outcomes
 from tests.claims import measured_run
 
 CELLS = {"system": ["cnosdb-2.0.1", "influxdb-1.8.10"], "workers": [100], "batch_size": [1000, 2500]}
@@ -154,3 +156,17 @@ def test_an_a_a_plan_has_every_cell_twice_and_reads_back() -> None:
         labels = [trial.levels["aa"] for trial in made.trials if trial.block == block]
         assert labels.count("A") == labels.count("B") == len(once.cells())
     assert Plan.parse(json.loads(made.text())) == made
+
+
+def test_claims_of_a_run_without_any_shows_its_comparisons(
+    plain: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["claims", "--results", str(plain.results)]) == 0
+    out = capsys.readouterr().out
+    head, _, rest = out.partition("\n")
+    assert head == f"{plain.run_id} declared no claims (docs/claims.md); its comparisons:"
+    assert "verdict" in rest
+    assert "times as good (95 % CI)" in rest
+    shown = outcomes(plain)
+    assert shown
+    assert all(one.ratio() in rest for one in shown)
