@@ -173,6 +173,14 @@ def test_a_dropped_file_is_drawn_and_one_of_another_experiment_is_not(table: Pat
         assert words in document
         assert not SAID.findall(document)
     assert "b cannot be shown: it is not JSON." in dropped(values, "b")
+    assert 'class="far own-far"' not in dropped(values)
+    for trial in values["trials"]:
+        if "sqlite" in trial["cell"]:
+            for phase in trial["values"].values():
+                phase |= {metric: 1e4 * value for metric, value in phase.items() if value}
+    far = re.findall(r'class="far own-far" style="(left|right): 0px?;">(.*?)</i>', dropped(values))
+    assert far
+    assert all(text.startswith("← ") if side == "left" else text.endswith(" →") for side, text in far)
 
 
 def test_without_scripts_no_run_is_asked_for(table: Path):

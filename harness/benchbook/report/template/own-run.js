@@ -29,7 +29,7 @@ for (const table of document.querySelectorAll(".bb-claim-table")) {
     return { ratio: Math.exp(mean), n, low: Math.exp(mean - half), high: Math.exp(mean + half) };
   };
 
-  const clear = () => table.querySelectorAll(".bb-lane .own, .bb-own-said").forEach((mark) => mark.remove());
+  const clear = () => table.querySelectorAll(".bb-lane .own, .bb-lane .own-far, .bb-own-said").forEach((mark) => mark.remove());
   const draw = (row, found) => {
     const lane = row.querySelector(":scope > .bb-lane");
     for (const one of found.filter(({ ratio }) => ratio >= low && ratio <= high)) {
@@ -45,6 +45,17 @@ for (const table of document.querySelectorAll(".bb-claim-table")) {
       lane.append(bar);
     }
     const ratios = found.map((one) => one.ratio);
+    const label = (side, text) => {
+      const mark = document.createElement("i");
+      mark.className = "far own-far";
+      mark.style[side] = 0;
+      mark.textContent = text;
+      lane.append(mark);
+    };
+    const [below, above] = [ratios.filter((one) => one < low), ratios.filter((one) => one > high)]
+      .map((held) => held.sort((a, b) => a - b).map(number).join(", "));
+    if (below) label("left", `← ${below}`);
+    if (above) label("right", `${above} →`);
     const [one] = found;
     const blocks = one.n === 1 ? "1 block" : `${one.n} blocks`;
     const said = document.createElement("small");
