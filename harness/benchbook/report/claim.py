@@ -203,7 +203,7 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
     metric, words = describe(one.metric), _did(one)
     if did := metric.did or (LONGER if one.metric.endswith("seconds") else ""):
         done = words.done if words else Words.done
-        return f"{of} {' '.join(did.format(ratio=ratio, phase=phase, done=done).split())} {over}"
+        return f"{of} {' '.join(did.format(ratio=ratio, phase=_act(one) or phase, done=done).split())} {over}"
     if one.metric in ("latency_mean", "latency_p50") and phase not in ("trial", "load"):
         usually = "usually " if one.metric == "latency_p50" else ""
         where = "" if TOOL in one.cells[0].sides.levels else _in_phase(one)
@@ -246,6 +246,12 @@ def _phase(one: Judgement) -> str:
 def _in_phase(one: Judgement) -> str:
     phase = _phase(one)
     return "" if phase in ("", "trial", "load") else f" in phase {phase}"
+
+
+def _act(one: Judgement) -> str:
+    """Return the level of the factor ``do`` that all cases have; empty if they have several or none."""
+    first, *others = {cell.sides.levels.get("do", "") for cell in one.cells}
+    return "" if others else first
 
 
 def _did(one: Judgement) -> Words | None:

@@ -13,6 +13,7 @@ from benchbook.analyse.judgement import NONE, answer, evidence
 from benchbook.analyse.model import Fit
 from benchbook.analyse.reason import because
 from benchbook.declare.expectation import Expectation
+from benchbook.declare.metric import Metric
 from benchbook.declare.publication import Publication
 from benchbook.report import claim, conclusion
 
@@ -187,6 +188,26 @@ def test_every_verdict_has_a_meaning(verdict: str, words: str):
 def test_an_open_verdict_counts_what_its_cases_show():
     found = (cell(verdict="contradicted"), cell(verdict="inconclusive"), cell(unfit=SHORT))
     assert claim.meaning(judged("inconclusive", *found)) == ("Of 3 cases: 1 reversed; 1 open; 1 not judged.")
+
+
+def test_what_a_setup_does_is_named_where_its_phase_does_several_things(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    did = Metric(
+        "entries_per_second",
+        "1/s",
+        "higher",
+        "Entries",
+        did="did {ratio} times as many {phase} operations as",
+    )
+    monkeypatch.setattr(claim, "describe", lambda _: did)
+    one = cell()
+    assert "did 1.16 times as many write operations as" in claim.sentence(
+        RUN, judged("reproduced", one, phase="write")
+    )
+    one.sides.levels["do"] = "fill-random"
+    said = claim.sentence(RUN, judged("reproduced", one, phase="write"))
+    assert "did 1.16 times as many fill-random operations as" in said
 
 
 def test_a_claim_without_a_ratio_says_why_it_is_open() -> None:

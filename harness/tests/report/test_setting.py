@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchbook.declare.workload import workloads
 from benchbook.report.tables import setting
 
 
@@ -35,6 +36,12 @@ def test_a_file_of_ones_own_is_not_synthetic(plain, monkeypatch, source, rows, w
     facts = {"dataset": {"rows": rows}, "planned": {"dataset": {"source": source}}}
     monkeypatch.setattr(type(plain), "facts", lambda self, topic: facts.get(topic, {}))
     assert setting._data(plain) == words
+
+
+def test_data_that_a_workload_makes_is_not_the_dataset_of_the_experiment(plain, monkeypatch):
+    monkeypatch.setattr(type(plain), "phases_having", lambda self, trait: [(workloads()["ycsb"], "a")])
+    monkeypatch.setitem(plain.__dict__, "loads", [])
+    assert setting._data(plain) == "made by the workload ycsb, with the options of its phases"
 
 
 def test_only_loads_that_the_profile_runs_are_described_each_with_its_time(plain, monkeypatch):
