@@ -79,3 +79,14 @@ def test_builds_that_differ_make_a_loss_uncertain(tmp_path: Path) -> None:
     assert both.answer.word == "open"
     assert both.answer.loss == pytest.approx(1 / 0.95 - 1, abs=0.01)
     assert both.setting == ""
+
+
+def test_a_metric_that_one_side_lacks_is_open_and_not_left_out(tmp_path: Path) -> None:
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        both = {("load", "latency_p99"): 0.01 + 0.0001 * block}
+        return both | ({PAIR: 1000.0 + block} if levels["system"] == A else {})
+
+    measured_run.write(tmp_path, "run-1", {"system": [A, B]}, value, blocks=10)
+    made = Gate("system", (A,), (B,), 0.03, 60.0, ("rows_per_second", "latency_p99"))
+    words = {row.metric: row.answer.word for row in gated.rows(Run(tmp_path, "run-1"), made, LOOKS)}
+    assert words == {"rows_per_second": "open", "latency_p99": "not slower"}

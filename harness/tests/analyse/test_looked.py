@@ -73,6 +73,28 @@ def test_a_decided_claim_is_judged_for_ever_on_the_blocks_of_its_look(tmp_path: 
     assert f"the {100 * (1 - DESIGN.level(5)):.3g} % CI" in sentence(found.reasons)
 
 
+def test_what_fails_after_a_look_changes_nothing_of_what_it_decided(tmp_path: Path) -> None:
+    """Neither failed operations of later blocks nor a phase that was too short in one of them."""
+    write(tmp_path, 0.01, looks=[look(3), look(5, ["faster"]), look(12, stopped="the end")])
+    results = tmp_path / "runs" / "run-1" / "trials"
+    for file in results.glob("*/trial.json"):
+        trial = json.loads(file.read_text())
+        late = trial["block"] >= 5
+        seconds = 0.1 if late else 5.0
+        trial["phases"] = [
+            {"phase": "load", "workload": "load", "position": 0, "started_seconds": 0.0, "timed": True,
+             "duration_seconds": seconds}
+        ]  # fmt: skip
+        if late:
+            trial["errors"] = [{"phase": "load", "kind": "http", "message": "refused", "operations": 7}]
+        file.write_text(json.dumps(trial))
+    database.rebuild(tmp_path)
+    assert Run(tmp_path, "run-1").frame("errors")["operations"].sum() == 7 * 7 * 2
+    [found] = judged(tmp_path)
+    assert found.verdict == "reproduced"
+    assert (found.cells[0].trials, found.cells[0].failed, found.cells[0].unfit) == (5, 0, None)
+
+
 def test_an_undecided_claim_is_judged_at_the_last_look(tmp_path: Path) -> None:
     write(tmp_path, 0.01, later=1.0, looks=[look(3), look(12, stopped="the maximum of 12 blocks is reached")])
     [found] = judged(tmp_path)

@@ -480,3 +480,21 @@ def test_without_priors_each_run_is_judged_alone(tmp_path: Path, monkeypatch: py
     finally:
         for cached in (learned.priors, learned.runs, learned._held):
             cached.cache_clear()
+
+
+def test_a_run_whose_systems_answered_otherwise_counts_for_no_other(tmp_path: Path) -> None:
+    def answers(differ: bool) -> Any:
+        def of(levels: dict[str, Any]) -> list[dict[str, Any]]:
+            value = 2.0 if differ and levels["system"] == CNOS else 1.0
+            return [
+                {"phase": "answers", "v": 1, "type": "answer", "id": number, "query_type": "q",
+                 "columns": ["time_ns", "host", "value"], "rows": [[1, "host_0", value]]}
+                for number in range(20)
+            ]  # fmt: skip
+
+        return of
+
+    for name, differ in (("run-1", False), ("run-2", False), ("run-3", True)):
+        write(tmp_path, name, 2.0, answers=answers(differ), seconds=lambda levels, block: 5.0)
+    assert only(tmp_path).runs == 2
+    assert {one.run_id for one in only(tmp_path).by_case[0].members} == {"run-1", "run-2"}

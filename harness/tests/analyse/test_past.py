@@ -62,6 +62,20 @@ def test_the_chart_states_the_change():
     assert "1.3 (2026-01)" in drawn
 
 
+def test_runs_with_other_options_begin_another_series(tmp_path: Path):
+    names = [f"quickstart-2026010{seed}T000000-000{seed}" for seed in (1, 2)]
+    for seed, name in enumerate(names, 1):
+        synthetic_run.write(tmp_path, seed=seed, run_id=name)
+    file = tmp_path / "runs" / names[1] / "plan.json"
+    plan = json.loads(file.read_text())
+    phases = [{"name": "load", "workload": "load", "options": {"batch_size": 77}}]
+    file.write_text(json.dumps({**plan, "phases": phases}))
+    rebuild(tmp_path)
+    found = past.of_runs([Run(tmp_path, name) for name in names], "run", ["rows_per_second"])
+    assert [point.label for one in found for point in one.points] == sorted(2 * names)
+    assert {len(one.points) for one in found} == {1}
+
+
 def test_runs_of_one_work_are_one_series(tmp_path: Path):
     runs = [
         Run(

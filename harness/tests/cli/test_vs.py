@@ -245,3 +245,13 @@ def test_an_interrupted_command_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         signal.signal(signal.SIGUSR1, before)
     with pytest.raises(ProcessLookupError):
         os.kill(started[0], 0)
+
+
+def test_output_that_changes_after_the_warm_up_stops_the_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    log = tmp_path / "log"
+    changing = f"bash -c 'echo x >> {log}; test $(wc -l < {log}) -lt 4 && echo same || echo other'"
+    assert run(["vs", changing, "echo same", "--budget", "1us"]) == 4
+    assert "gave different output" in capsys.readouterr().err
+    assert len(log.read_text().split()) >= 4

@@ -43,6 +43,15 @@ def test_a_clean_checkout_and_then_a_dirty_one(checkout):
     assert revision(checkout).dirty is True
 
 
+@pytest.mark.parametrize(
+    "place", ["systems", "storage", "datasets", "experiments", "reports", "workloads", "nix", "harness"]
+)
+def test_a_new_file_where_declarations_and_plug_ins_are_makes_a_checkout_dirty(checkout, place):
+    (checkout / place).mkdir()
+    (checkout / place / "new.py").write_text("pass")
+    assert revision(checkout).dirty is True
+
+
 def test_a_changed_file_is_dirty(checkout):
     (checkout / "bench").write_text("two")
     assert revision(checkout).dirty is True
