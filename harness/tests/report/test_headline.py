@@ -546,5 +546,13 @@ def test_a_page_says_at_once_what_its_answers_rest_on(monkeypatch: pytest.Monkey
         "On another processor, expect this ratio to be 0.900-2.20."
     )
     assert conclusion.how_sure(RUN, [one, one]).endswith("expect the first ratio to be 0.900-2.20.")
+    cases = [SimpleNamespace(expect=lambda ends=ends: ends) for ends in ((0.5, 2.0), (0.25, 1.0))]
+    both = judged("reproduced", cell("1"), cell("2"), runs=5, processors=3, expect=None, by_case=cases)
+    said = "On another processor, expect the ratios of this claim between 0.250 and 2.00."
+    assert conclusion.how_sure(RUN, [both]).endswith(said)
+    unknown = judged(
+        "reproduced", cell("1"), cell("2"), runs=5, processors=3, expect=None, by_case=[cases[0], None]
+    )
+    assert "another processor" not in conclusion.how_sure(RUN, [unknown])
     several = judged(runs=1, processors=1, expect=None)
     assert conclusion.how_sure(RUN, [several]) == "1 run on 1 processor; 3 trials of each setup, 2 cores."

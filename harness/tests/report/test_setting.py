@@ -39,7 +39,9 @@ def test_a_file_of_ones_own_is_not_synthetic(plain, monkeypatch, source, rows, w
 
 
 def test_data_that_a_workload_makes_is_not_the_dataset_of_the_experiment(plain, monkeypatch):
-    monkeypatch.setattr(type(plain), "phases_having", lambda self, trait: [(workloads()["ycsb"], "a")])
+    monkeypatch.setattr(
+        type(plain), "phases_having", lambda self, trait: [(workloads()["ycsb"], name) for name in "ab"]
+    )
     monkeypatch.setitem(plain.__dict__, "loads", [])
     assert setting._data(plain) == "made by the workload ycsb, with the options of its phases"
 

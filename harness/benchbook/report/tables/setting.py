@@ -127,8 +127,9 @@ def _data(run: Run) -> str:
         return f"{number} objects of {', '.join(words)}"
     if stocks:
         return f"synthetic bars of {' and '.join(stocks)} stocks"
-    if (made := [one for one, _ in run.phases_having(lambda one: one.own_data)]) and not run.loads:
-        return f"made by the workload {wording.listing([one.name for one in made])}, with the options of its phases"
+    made = dict.fromkeys(one.name for one, _ in run.phases_having(lambda one: one.own_data))
+    if made and not run.loads:
+        return f"made by the workload {wording.listing(list(made))}, with the options of its phases"
     if source := (run.facts("planned").get("dataset") or {}).get("source"):
         return _file(source, facts.get("rows"))
     return _generated(run, facts) if facts.get("rows") else ""
