@@ -102,9 +102,20 @@ def counts(run: Run) -> Markdown:
 
 
 def _counted(found: Sequence[Judgement]) -> str:
-    """Return the number of claims for each answer in words."""
-    counted = Counter(map(grade.reading, found))
-    return ", ".join(f"{number} {holding.words(one)}" for one, number in counted.items())
+    """Return the number of claims for each answer, with those of each size in brackets."""
+    sizes: dict[str, Counter[str]] = {}
+    for one in found:
+        holds, _, size = holding.words(grade.reading(one)).partition(", ")
+        sizes.setdefault(holds, Counter())[size or "without a size"] += 1
+    return ", ".join(
+        f"{counted.total()} {holds}"
+        + (
+            f" ({', '.join(f'{number} {size}' for size, number in counted.items())})"
+            if len(counted) > 1 or "without a size" not in counted
+            else ""
+        )
+        for holds, counted in sizes.items()
+    )
 
 
 def _verdicts_published(one: Judgement) -> str:
