@@ -237,7 +237,7 @@ def require_same(asked: Asked, found: Measured, names: list[str], further: str =
     if not found.same:
         other = next(place for place, given in enumerate(found.answers) if given != found.answers[0])
         raise TrialFailed(
-            f"{names[other]} and {names[0]} gave different output, so no speeds are compared.",
+            f"{names[0]} and {names[other]} gave different output, so no speeds are compared.",
             f"{_in_what(asked, 0, other)}{kinds}",
         )
 
@@ -248,7 +248,7 @@ def _in_what(asked: Asked, one: int, other: int) -> str:
         return ""
     further = f" | {asked.check}" if asked.check else " | sort" if asked.compared == "sorted" else ""
     sides = [f"<({asked.commands[place].text}{further})" for place in (one, other)]
-    return f"In what they differ, bash shows with: diff {' '.join(sides)}. "
+    return f"This shows the difference in bash: diff {' '.join(sides)} (for binary output, cmp in place of diff). "
 
 
 def require_long(found: Measured, names: list[str]) -> None:
