@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchbook.analyse import grade, quantity
+from benchbook.analyse.grade import Reading
 from benchbook.analyse.run import Run
 from benchbook.declare.catalogue import root
 from benchbook.record import ledger, manifest
@@ -103,19 +104,20 @@ def counts(run: Run) -> Markdown:
 
 def _counted(found: Sequence[Judgement]) -> str:
     """Return the number of claims for each answer, with those of each size in brackets."""
-    sizes: dict[str, Counter[str]] = {}
-    for one in found:
-        holds, _, size = holding.words(grade.reading(one)).partition(", ")
-        sizes.setdefault(holds, Counter())[size or "without a size"] += 1
+    sizes: dict[Reading, Counter[Reading]] = {}
+    for one in map(grade.reading, found):
+        sizes.setdefault(one._replace(size=None), Counter())[one] += 1
     return ", ".join(
-        f"{counted.total()} {holds}"
-        + (
-            f" ({', '.join(f'{number} {size}' for size, number in counted.items())})"
-            if len(counted) > 1 or "without a size" not in counted
-            else ""
-        )
-        for holds, counted in sizes.items()
+        f"{counted.total()} {holding.words(held)}{_sizes(counted)}" for held, counted in sizes.items()
     )
+
+
+def _sizes(counted: Counter[Reading]) -> str:
+    """Return how many of equal answers have which size, in brackets; nothing if none has one."""
+    if all(one.size is None for one in counted):
+        return ""
+    said = [f"{number} {holding.size_words(one) or 'without a size'}" for one, number in counted.items()]
+    return f" ({', '.join(said)})"
 
 
 def _verdicts_published(one: Judgement) -> str:
