@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from benchbook.analyse import noise
 from benchbook.analyse.model import Noise, Prior, prior
 from benchbook.analyse.ratio import Ratio, log_ratios, of_logs, ratio
-from benchbook.analyse.reason import because
 from benchbook.analyse.run import Run
-from benchbook.analyse.values import Cell, Pair, Series, Validity
+from benchbook.analyse.values import Cell, Pair, Validity
 
 
 def paired(
@@ -23,19 +22,13 @@ def paired(
     """
     sides = ((above, pair), (below, over or pair))
     of, base = (run.values(cell, one, validity) for cell, one in sides)
-    if _only_zeros(of) and _only_zeros(base) and "higher" in (of.direction, base.direction):
-        # Rates of loads in whose timed part nothing ended. Equal numbers of refused rows are a ratio of 1.
-        return Ratio(None, None, None, 0, reason=because("all-zero"))
     return ratio(
         of.by_block,
         base.by_block,
         spread(run, pair, validity),
         noise.of(run, pair, above.system, below.system),
+        rates="higher" in (of.direction, base.direction),
     ).at(run.level)
-
-
-def _only_zeros(held: Series) -> bool:
-    return bool(held.by_block) and not any(held.by_block.values())
 
 
 def pooled(run: Run, logs: list[dict[int, float]], noises: Iterable[Noise | None]) -> Ratio:

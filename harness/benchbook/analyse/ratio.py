@@ -64,11 +64,14 @@ def ratio(
     below: Mapping[int, float],
     prior: Prior | None = None,
     noise: Noise | None = None,
+    *,
+    rates: bool = False,
 ) -> Ratio:
     """Return the ratio of two metrics with its interval, from block → value of each.
 
     Blocks that lack a value are left out. ``prior``: the spread of the run's other comparisons of the metric.
-    ``noise``: the variance between equal setups.
+    ``noise``: the variance between equal setups. Only zeros on both sides are a ratio of 1, such as equal numbers of
+    refused rows, but not of ``rates``: there, nothing ended in the time that was measured.
 
     >>> ratio({0: 2.0, 1: 4.0, 2: 6.0}, {0: 1.0, 1: 2.0, 2: 3.0}).value
     2.0
@@ -79,7 +82,8 @@ def ratio(
     """
     if any(value < 0 or not math.isfinite(value) for value in [*above.values(), *below.values()]):
         return Ratio(None, None, None, 0, reason=because("negative-value"))
-    if above and below and any(above.values()) != any(below.values()):
+    zeros = [not any(side.values()) for side in (above, below)]
+    if above and below and any(zeros) and (rates or not all(zeros)):
         return Ratio(None, None, None, 0, reason=because("all-zero"))
     return of_logs(list(log_ratios(above, below).values()), prior, noise)
 

@@ -99,9 +99,8 @@ def _passes(every: list[str]) -> list[list[str]]:
 
     cores = len(os.sched_getaffinity(0))
     apart = [f"--ignore={folder}" for folder in (LIVE, *SERIAL)]
-    in_order = (
-        ["--no-loadscope-reorder"] if beside else []
-    )  # of tests/settings.py: files with slow tests come first
+    # In the order of tests/settings.py, where files with slow tests come first.
+    in_order = ["--no-loadscope-reorder"] if beside else []
     passes = [
         ["-q", *parallel(cores), *in_order, "tests", "../experiments", "../projects", *apart],
         ["-q", *(parallel(cores + 1) if every else []), LIVE],

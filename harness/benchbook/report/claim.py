@@ -239,7 +239,12 @@ def _phases(one: Judgement) -> set[str]:
 
 def _phase(one: Judgement) -> str:
     """Return the phase of all cases; empty if they have several."""
-    first, *others = _phases(one)
+    return _only(_phases(one))
+
+
+def _only(found: set[str]) -> str:
+    """Return the only element; empty if there are several."""
+    first, *others = found
     return "" if others else first
 
 
@@ -250,8 +255,7 @@ def _in_phase(one: Judgement) -> str:
 
 def _act(one: Judgement) -> str:
     """Return the level of the factor ``do`` that all cases have; empty if they have several or none."""
-    first, *others = {cell.sides.levels.get("do", "") for cell in one.cells}
-    return "" if others else first
+    return _only({cell.sides.levels.get("do", "") for cell in one.cells})
 
 
 def _did(one: Judgement) -> Words | None:

@@ -205,17 +205,14 @@ def how_sure(run: Run, leads: Sequence[Judgement]) -> str:
     lead = leads[0]
     rests = f"{claim.rests(lead)}; " if lead.cells else ""
     said = f"{rests}{strength(run, lead.phase)}."
-    of = "this" if len(leads) == 1 else "the first"
-    if lead.expect is None:
-        each = [over.expect() for over in lead.by_case if over]
-        if len(each) < len(lead.cells) or not each:
-            return said
-        ends = [quantity.number(min(one[0] for one in each)), quantity.number(max(one[1] for one in each))]
-        return (
-            f"{said} On another processor, expect the ratios of {of} claim between {ends[0]} and {ends[1]}."
-        )
-    first = f"{of} ratio"
-    return f"{said} On another processor, expect {first} to be {claim.interval(*lead.expect)}."
+    which = "this" if len(leads) == 1 else "the first"
+    if lead.expect is not None:
+        return f"{said} On another processor, expect {which} ratio to be {claim.interval(*lead.expect)}."
+    each = [over.expect(lead.level) for over in lead.by_case if over]
+    if not each or len(each) < len(lead.cells):
+        return said
+    low, high = (quantity.number(end) for end in (min(low for low, _ in each), max(high for _, high in each)))
+    return f"{said} On another processor, expect the ratios of {which} claim between {low} and {high}."
 
 
 def strength(run: Run, phase: str | None = None) -> str:

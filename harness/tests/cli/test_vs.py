@@ -103,6 +103,10 @@ def test_json_has_each_block(capsys: pytest.CaptureFixture[str]):
     assert min(other["blocks"]) >= 0.05  # sleep cannot be shorter
 
 
+SHOWN = (
+    "This shows the difference in bash: diff <(echo a) <(echo b) (for binary output, cmp in place of diff). "
+    "If they differ by"
+)
 MISTAKES = [
     (["true"], 2, "vs compares at least two commands, and this is one: `true`."),
     (["true", "nosuchprogram -x"], 2, "`nosuchprogram -x`: there is no program `nosuchprogram` on PATH."),
@@ -119,7 +123,7 @@ MISTAKES = [
     (["true", "cat nosuchfile"], 4, "`cat nosuchfile` ended with exit code 1; the end of its errors: cat: nosuchfile"),
     (["true", "true", "--prepare", "exit 3"], 4, "--prepare ended with exit code 3"),
     (["echo a", "echo b"], 4, "`echo a` and `echo b` gave different output, so no speeds are compared."),
-    (["echo a", "echo b"], 4, "in bash: diff <(echo a) <(echo b) (for binary output, cmp in place of diff). If they"),
+    (["echo a", "echo b"], 4, SHOWN),
     (["true", "date +%N"], 4, "true and date gave different output"),
     (["true", "date +%N"], 4, "diff <(true) <(date +%N)"),
     (["date +%N", "date +%N"], 4, "diff <(date +%N) <(date +%N)"),

@@ -75,7 +75,7 @@ def test_a_profile_that_names_an_unknown_phase_is_refused():
     profiles = {**whole["profiles"], "quick": {**whole["profiles"]["quick"], "phases": ["shrot"]}}
     with pytest.raises(
         RequestError,
-        match=r'phases: there is no phase "shrot"; allowed: load, long, short\. Did you mean "short"',
+        match=r'profiles "quick": phases: there is no phase "shrot"; allowed: load, long, short\. Did you mean "short"',
     ):
         Experiment.model_validate({**whole, "profiles": profiles})
 
@@ -115,7 +115,10 @@ def test_the_end_of_one_phase_replaces_the_shared_end():
     [
         (
             {"fio": {}},
-            r'there is no phase "fio"; allowed: 1-host-1-hr, fio-read, fio-write, fio-write-synced, inch, load, stress',
+            (
+                r'phase_options: there is no phase "fio"; '
+                r"allowed: 1-host-1-hr, fio-read, fio-write, fio-write-synced, inch, load, stress"
+            ),
         ),
         (
             {"fio-write-synced": {"size": "8g"}},

@@ -546,7 +546,10 @@ def test_a_page_says_at_once_what_its_answers_rest_on(monkeypatch: pytest.Monkey
         "On another processor, expect this ratio to be 0.900-2.20."
     )
     assert conclusion.how_sure(RUN, [one, one]).endswith("expect the first ratio to be 0.900-2.20.")
-    cases = [SimpleNamespace(expect=lambda ends=ends: ends) for ends in ((0.5, 2.0), (0.25, 1.0))]
+    cases = [
+        SimpleNamespace(expect=lambda level, ends=ends: ends if level == 0.05 else None)
+        for ends in ((0.5, 2.0), (0.25, 1.0))
+    ]
     both = judged("reproduced", cell("1"), cell("2"), runs=5, processors=3, expect=None, by_case=cases)
     said = "On another processor, expect the ratios of this claim between 0.250 and 2.00."
     assert conclusion.how_sure(RUN, [both]).endswith(said)

@@ -31,13 +31,14 @@ def chart(
         return missing(title, "no valid trial of this run measured bytes on disk")
     least = min(rows, key=lambda label: rows[label][1].get("data", float("inf")))
     others = [held["data"] for label, (_, held) in rows.items() if label != least and "data" in held]
-    own, next_one = (
-        quantity.text(size, "B") for size in (rows[least][1].get("data"), min(others, default=None))
-    )
-    finding = (
-        f"{title}: {least}, {own} of data" if own != next_one else f"{title}: {own} of data in several setups"
-    )
-    finding += f"; the next smallest has {next_one}" if others and own != next_one else ""
+    own = quantity.text(rows[least][1].get("data"), "B")
+    following = quantity.text(min(others), "B") if others else ""
+    if own == following:
+        finding = f"{title}: {own} of data in several setups"
+    else:
+        finding = f"{title}: {least}, {own} of data" + (
+            f"; the next smallest has {following}" if following else ""
+        )
     trials = sorted({len(one.points) for one, _ in rows.values()})
     subtitle = (
         f"Bytes on disk after background work, linear axis; less is better; n = {trials[0]} trials of each setup. "
