@@ -55,7 +55,7 @@ def show_missing_origins(made: Plan, results: Path) -> None:
     if lacking:
         example = f"--origin '{lacking[0].partition(FROM)[0]}={FORMS[0]}'"
         print(
-            f"bench: nothing states where the program of {listing(lacking)} comes from, so nobody else can get it.\n"
+            f"bench: nothing states where the program of {listing(lacking)} comes from, so others cannot get it.\n"
             f"  State it in the next run: {example} (docs/pinning.md)",
             file=sys.stderr,
         )

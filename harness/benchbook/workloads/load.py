@@ -32,7 +32,8 @@ class LoadOptions(Options):
     duration: Duration | None = None
     """For how long writes begin. By default, the dataset is loaded once. The load ends before the dataset does, or
     continues with rows that follow it in time. If a later phase of the trial reads the dataset, the load continues
-    after the duration until the dataset is complete; rates leave that part out."""
+    after the duration until the dataset is complete; rates leave that part out, and are unknown if no write ends within
+    the duration."""
     batch_size: Annotated[int, Field(ge=1, le=4_194_304)] = 5000
     """Rows per write."""
     workers: Workers = 1
