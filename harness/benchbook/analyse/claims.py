@@ -119,9 +119,7 @@ def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     It would if the intervals of these two do not overlap, if cases have different verdicts, if the pooled interval
     includes 1 and no case's interval does, or if the pooled ratio alone would get another verdict.
     """
-    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
-    if len(judged := [cell for cell in cells if not cell.unfit]) > 1:  # what is not judged is no result
-        cells = judged
+    cells = telling(one)
     if len(cells) < 2:
         return None
     least, most = (pick(cells, key=lambda cell: cell.measured or 0.0) for pick in (min, max))
@@ -129,6 +127,13 @@ def ends(one: Judgement) -> tuple[JudgedCell, JudgedCell] | None:
     differ = len({str(cell.verdict) for cell in cells}) > 1
     unlike = _includes_1(one) and not any(map(_includes_1, cells))
     return (least, most) if apart or differ or unlike or _other_verdict(one, cells) else None
+
+
+def telling(one: Judgement) -> list[JudgedCell]:
+    """Return the cases whose ratios say something: those with an interval, without those that are not judged."""
+    cells = [cell for cell in one.cells if cell.measured and cell.low is not None and cell.high is not None]
+    judged = [cell for cell in cells if not cell.unfit]
+    return judged if len(judged) > 1 else cells
 
 
 def _other_verdict(one: Judgement, cells: Sequence[JudgedCell]) -> bool:

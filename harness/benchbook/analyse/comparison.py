@@ -230,9 +230,11 @@ def metrics(run: Run) -> list[tuple[str, str]]:
         for workload, phase in run.phases_having(lambda one: one.compared)
         for metric in workload.compared
     ]
-    # Systems that were loaded for a time hold different amounts.
+    # Systems that were loaded for a time, or with different datasets, hold different amounts.
     by_time = ("trial", "disk_bytes") not in run.measured
-    return [*pairs, ("trial", "bytes_per_value" if by_time else "disk_bytes")]
+    several = len({held for cell in run.cells for held in cell.datasets}) > 1
+    each = ("trial", "bytes_per_value")
+    return [*pairs, each if by_time or (several and each in run.measured) else ("trial", "disk_bytes")]
 
 
 def against(run: Run, phase: str, metric: str, base: Cell) -> list[Versus]:

@@ -46,11 +46,18 @@ class Difference:
     a: str
     """As a reader meets it; ``none`` where there is nothing."""
     b: str
+    opaque: bool = False
+    """True if ``a`` and ``b`` are digests, which tell a reader nothing."""
 
     @property
     def sentence(self) -> str:
         """Say it in words, without a full stop."""
         return f"{self.what}: {self.a} in A, {self.b} in B"
+
+    @property
+    def instead(self) -> str:
+        """Say it of B beside A, without a full stop."""
+        return f"{self.what}: differs" if self.opaque else f"{self.what}: {self.b} in place of {self.a}"
 
 
 def differences(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
@@ -73,7 +80,8 @@ def _work(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
             for side in ([one for one, _ in matched], [two for _, two in matched])
         ]
         if any(getattr(one, name) != getattr(two, name) for one, two in matched):
-            found.append(Difference(group, f"digest of the {what}", *(_digests(held) for held in digests)))
+            a_, b_ = map(_digests, digests)
+            found.append(Difference(group, f"digest of the {what}", a_, b_, opaque=True))
     if any(one.group == "data" for one in found):
         one, two = (run.facts("dataset") for run in (a, b))
         found += [
@@ -89,6 +97,7 @@ def _work(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
                     f"configuration of {one_.name}",
                     _digests(one_.configurations),
                     _digests(two_.configurations),
+                    opaque=True,
                 )
             )
     return found
@@ -103,7 +112,12 @@ def _experiment(a: Run, b: Run) -> list[Difference]:
     digests = [run.info.get("experiment_digest") for run in (a, b)]
     if a.experiment == b.experiment and digests[0] != digests[1]:
         found.append(
-            Difference("experiment", "experiment.toml", *(_digests([one] if one else []) for one in digests))
+            Difference(
+                "experiment",
+                "experiment.toml",
+                *(_digests([one] if one else []) for one in digests),
+                opaque=True,
+            )
         )
     return found
 
@@ -124,9 +138,8 @@ def _systems(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Differenc
         ):
             values = [held.get(key) for held in programs]
             if values[0] != values[1]:
-                found.append(
-                    Difference("systems", f"{what} of {shown}", *(_short(value) for value in values))
-                )
+                a_, b_ = map(_short, values)
+                found.append(Difference("systems", f"{what} of {shown}", a_, b_, opaque=key == "digest"))
         if durable[0] != durable[1]:
             found.append(Difference("systems", f"declared arms of {shown}", "as they were", "changed"))
     return found
@@ -157,7 +170,9 @@ def _machine(a: Run, b: Run) -> list[Difference]:
 def _harness(a: Run, b: Run) -> list[Difference]:
     one, two = (_flat(run.facts("provenance")) for run in (a, b))
     found = [
-        Difference("harness", what, _short(one.get(name)), _short(two.get(name)))
+        Difference(
+            "harness", what, _short(one.get(name)), _short(two.get(name)), opaque=name.endswith("digest")
+        )
         for name, what in _HARNESS.items()
         if one.get(name) != two.get(name)
     ]

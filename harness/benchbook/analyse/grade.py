@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbook.analyse import judgement, limits, scaled
 from benchbook.analyse.judgement import Holds, Size
-from benchbook.analyse.model import FEW
+from benchbook.analyse.model import FEW, Fit
 from benchbook.analyse.run import Run
 
 if TYPE_CHECKING:
@@ -64,3 +65,17 @@ def reading(one: Judgement) -> Reading:
     why = one.reasons[0] if one.reasons else None
     depends = one.verdict == "underspecified" and why is not None and why.code == "depends"
     return Reading(*found, why.facts["factor"] if depends and why else None, here)
+
+
+def apart(one: Judgement) -> list[Fit]:
+    """Return the ratio on each processor if it is above the bound (often 1) on one and below it on another.
+
+    Their 95 % intervals must not overlap. Empty if none is so, or for a claim with several cases.
+    """
+    over = one.by_case[0] if one.scope == "processors" and len(one.by_case) == 1 else None
+    if over is None:
+        return []
+    expected, fits = one.cells[0].expected, sorted(over.by_processor, key=lambda fit: fit.centre)
+    bound = math.log(expected.value) if expected.kind in ("at-least", "at-most") else 0.0
+    overlap = fits[0].interval()[1] >= fits[-1].interval()[0]
+    return [] if overlap or not fits[0].centre < bound < fits[-1].centre else fits

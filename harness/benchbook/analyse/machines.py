@@ -193,7 +193,7 @@ class Machines:
             return f"It is open whether an answer depends on the machine: no 2 machines decided the same {self.noun}."
         if not depends:
             every = f"all {decided}" if decided > 1 else "the one"
-            return f"No answer depends on the machine: the machines agree on {every} {them}."
+            return f"Each judged alone, the machines agree on {every} {them}."
         size = f", for {kinds['size']} of them in its size alone" if kinds["size"] else ""
         return f"The answer depends on the machine for {depends} of {decided} {them}{size}."
 
@@ -251,7 +251,7 @@ def _differing(first: Run, run: Run, across: bool) -> str:
     if not matched and run is not first:
         return "it has no setup in common with the first run"
     found = [
-        f"{one.what}: {one.b} in place of {one.a}"
+        one.instead
         for one in differences(first, run, matched)
         if not across and (one.group in MIXING or one.what == "profile")
     ]

@@ -14,6 +14,7 @@ from benchbook.analyse.paired import paired
 from benchbook.analyse.reason import Reason, because
 from benchbook.analyse.run import Run
 from benchbook.analyse.values import AA, Cell, Pair
+from benchbook.analyse.wording import listing
 from benchbook.declare.metric import is_main
 from benchbook.errors import RequestError, command
 from benchbook.plan.factors import SOURCE
@@ -140,7 +141,7 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
     matched = match(one, two)
     if not matched:
         raise RequestError(
-            f"{a} and {b} have no cell in common: no combination of levels was run in both.",
+            f"{a} and {b} have no cell in common: {_apart(one, two)}.",
             f"The first has {_named(one)}; the second has {_named(two)}. To compare levels, run them in one run: --set"
             " FACTOR=A,B.",
         )
@@ -164,6 +165,27 @@ def _compared(one: Run, two: Run, across: bool, every: bool) -> TwoRuns:
         _groups(mixed),
         tuple(_notes(one, two, matched, found, faults, changes)),
     )
+
+
+def _apart(one: Run, two: Run) -> str:
+    """Return the factors that one run lacks or that have no level in both, in words."""
+    levels: list[dict[str, dict[str, None]]] = [{}, {}]
+    for found, run in zip(levels, (one, two), strict=True):
+        for cell in run.cells:
+            for factor, level in cell.levels.items():
+                if cell.ok and factor not in ("system", AA):
+                    found.setdefault(factor, {})[level] = None
+    first, second = levels
+    said = [
+        f"only the {place} has the factor {factor} ({listing(list(held[factor]))})"
+        for place, held, other in (("first", first, second), ("second", second, first))
+        for factor in held if factor not in other
+    ]  # fmt: skip
+    said += [
+        f"{factor} is {listing(list(first[factor]))} in the first and {listing(list(second[factor]))} in the second"
+        for factor in first if factor in second and not first[factor].keys() & second[factor].keys()
+    ]  # fmt: skip
+    return "; ".join(said) or "no combination of levels was run in both"
 
 
 def _named(run: Run) -> str:

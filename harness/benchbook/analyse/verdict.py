@@ -13,6 +13,8 @@ from benchbook.analyse.reason import Reason, because
 Direction = Literal["higher", "lower"]
 
 
+NO_VERDICT = ("compared-unfit", "compared-no-interval")
+"""Codes of reasons why two were not compared at all; they have the reason for that as ``because``."""
 SMALLEST = 1 + 1e-6
 """The smallest factor that a sentence can print; what is nearer to 1 is no difference."""
 

@@ -16,6 +16,7 @@ from benchbook.errors import command as typed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from benchbook.analyse.claim_evidence import JudgedCell
     from benchbook.analyse.claims import Judgement
     from benchbook.analyse.run import Run
 
@@ -119,7 +120,17 @@ def _row(one: Judgement) -> dict[str, Any]:
             name: None if held is None else _fields(held, IN_SCOPE)
             for name, held in (("alone", one.alone), ("here", one.here))
         },
+        "cases": [_case(cell) for cell in one.cells],
         "reason": reasons.sentence(one.reasons), "reasons": [held.row() for held in one.reasons],
+    }  # fmt: skip
+
+
+def _case(cell: JudgedCell) -> dict[str, Any]:
+    """Return what ``--json`` prints of a case of a claim."""
+    return {
+        "levels": dict(cell.sides.levels), "published": cell.published,
+        "measured": cell.measured, "low": cell.low, "high": cell.high, **cell.answer._asdict(),
+        "trials": cell.trials, "unfit": None if cell.unfit is None else cell.unfit.row(),
     }  # fmt: skip
 
 

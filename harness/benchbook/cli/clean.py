@@ -62,6 +62,15 @@ def command(
             "--keep", metavar="N", min=0, help="Latest runs to keep of each experiment and profile."
         ),
     ] = KEPT_RUNS,
+    kept: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--except",
+            metavar="RUN",
+            help="Keep this run, however old: its id or the beginning of it, or an experiment (its latest run)."
+            " Repeatable.",
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove them without asking.")] = False,
     results: Results = DEFAULT_RESULTS,
 ) -> None:
@@ -73,14 +82,19 @@ def command(
     """
     if what not in (*KINDS, "all"):
         raise unknown("kind of files", what, [*KINDS, "all"])
-    found = [one for kind, find in KINDS.items() if what in (kind, "all") for one in find(results, keep)]
+    named = {runs.find(results, name).path for name in kept or ()}
+    found = [
+        one
+        for kind, find in KINDS.items() if what in (kind, "all")
+        for one in find(results, keep) if one.path not in named
+    ]  # fmt: skip
     if not found:
         sizes = {"results": results, "cached programs and environments": cache_folder(os.environ)}
-        kept = [
+        sized = [
             f"{path} ({name}) has {_megabytes(allocated(path))} MB"
             for name, path in sizes.items() if path.is_dir()
         ]  # fmt: skip
-        print(f"There is nothing to remove. {'; '.join(kept)}{'.' if kept else ''}".rstrip())
+        print(f"There is nothing to remove. {'; '.join(sized)}{'.' if sized else ''}".rstrip())
         return
     table.show(
         [{"what": one.kind, "path": one.path, "MB": _megabytes(one.bytes)} for one in found], as_json=False

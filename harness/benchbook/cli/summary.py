@@ -86,29 +86,39 @@ def _show_verdicts(results: Path, made: Plan) -> None:
     unfit = [] if claimed else [one.pair.unfit for one in comparison.judged(run) if one.pair.unfit]
     if short := sum(one.code == "short-phase" for one in unfit):
         others = f"; `{command(f'run {made.experiment}')}` has longer ones" if made.profile == "smoke" else ""
-        print(f"{short} comparisons have no verdict, because a phase of theirs lasted under 1 s{others}.")
+        without = "1 comparison has" if short == 1 else f"{short} comparisons have"
+        print(f"{without} no verdict, because of a phase that lasted under 1 s{others}.")
     counts = Counter(one.word or one.verdict for one in found)
     head = "Answers" if claimed else "Verdicts"
     print(f"{head}: {'; '.join(f'{count} {said}' for said, count in counts.items())}\n")
     show_rows(found[:MOST_ROWS], claimed=claimed, level="CI" if made.sequential else "95 % CI")
     if len(found) > MOST_ROWS:
         print(f"… and {len(found) - MOST_ROWS} more in the report")
-    if claimed and (here := _resting_here(run)):
-        rests = "1 of these answers rests" if here == 1 else f"{here} of these answers rest"
-        print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
-        there = (
-            f"run {made.experiment} --again"
-            if _published(made.experiment)
-            else _repeated("run", made, results)
-        )
-        print(f"a run there does: {command(there)}")
-    if not claimed and counts[comparison.UNDECIDED]:
+    if claimed:
+        _show_how_to_know_more(run, made, results)
+    elif counts[comparison.UNDECIDED]:
         _show_how_to_decide(run, made, results, counts[comparison.UNDECIDED])
     tested = ("better", "worse", comparison.UNDECIDED, comparison.NO_DIFFERENCE)
     family = sum(one.verdict in tested for one in found)
     if family > 1:
         correction = f"Each verdict allows for {family} comparisons (Holm's correction)"
         print(f"{correction}, so it is stricter than its interval.")
+
+
+def _show_how_to_know_more(run: Run, made: Plan, results: Path) -> None:
+    """Print what a run with claims needs: other processors, and trials enough for an interval."""
+    from benchbook.analyse.model import FEWEST
+
+    if here := _resting_here(run):
+        rests = "1 of these answers rests" if here == 1 else f"{here} of these answers rest"
+        print(f"{rests} on runs of this processor. More trials do not show what holds on others;")
+        again = f"run {made.experiment} --again"
+        there = again if _published(made.experiment) else _repeated("run", made, results)
+        print(f"a run there does: {command(there)}")
+    if made.trials_per_cell < FEWEST:
+        smoke = made.profile == "smoke"
+        again = f"run {made.experiment}" if smoke else f"{_repeated('run', made, results)} --trials {FEWEST}"
+        print(f"A setup needs {FEWEST} trials for an interval, and so for most answers:\n  {command(again)}")
 
 
 def show_rows(found: Sequence[Outcome], *, claimed: bool, level: str) -> None:

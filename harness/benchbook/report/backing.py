@@ -88,19 +88,23 @@ def sql(run: Run, one: Judgement) -> str:
     cases = [cell for cell in one.cells if cell.logs]
     if stated is None or not cases:
         return ""
+    phases: dict[tuple[str, str], list[str]] = {}
+    for cell in cases:
+        phases.setdefault(_sides(cell.sides.cells), []).append(cell.sides.levels.get(PHASE, one.phase))
     rows = ", ".join(
-        f"({', '.join(map(literal, (cell.sides.levels.get(PHASE, one.phase), *_sides(cell.sides.cells))))})"
-        for cell in cases
+        f"({literal(above)}, {literal(below)}, [{', '.join(map(literal, found))}])"
+        for (above, below), found in phases.items()
     )
     blocks = ", ".join(map(str, sorted({block for cell in cases for block in cell.logs})))
     valid = " AND a.status = 'ok' AND b.status = 'ok'" if stated.validity == "trial" else ""
     metrics = literal(one.metric), literal(one.over_metric or one.metric)
     return (
-        "SELECT c.phase, c.above, c.below, a.block, x.value / y.value AS ratio "  # noqa: S608 - quoted
-        f"FROM (VALUES {rows}) c(phase, above, below) "
+        "SELECT x.phase, c.above, c.below, a.block, x.value / y.value AS ratio "  # noqa: S608 - quoted
+        f"FROM (VALUES {rows}) c(above, below, phases) "
         "JOIN trials a ON a.cell = c.above JOIN trials b ON b.cell = c.below AND b.block = a.block "
-        f"JOIN measurements x ON x.trial_id = a.trial_id AND x.phase = c.phase AND x.metric = {metrics[0]} "
-        f"JOIN measurements y ON y.trial_id = b.trial_id AND y.phase = c.phase AND y.metric = {metrics[1]} "
+        "JOIN measurements x ON x.trial_id = a.trial_id AND list_contains(c.phases, x.phase) "
+        f"AND x.metric = {metrics[0]} "
+        f"JOIN measurements y ON y.trial_id = b.trial_id AND y.phase = x.phase AND y.metric = {metrics[1]} "
         f"WHERE a.block IN ({blocks}){valid} ORDER BY ALL"
     )
 

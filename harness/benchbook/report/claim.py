@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import grade, judgement, quantity
-from benchbook.analyse.claims import ends
+from benchbook.analyse.claims import ends, telling
 from benchbook.analyse.grade import Reading
 from benchbook.analyse.model import ALPHA
 from benchbook.analyse.wording import factor_words, level_words, listing, together
@@ -17,7 +17,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import PHASE, Share
 from benchbook.declare.metric import describe
 from benchbook.declare.workload import Words, workloads
-from benchbook.report import holding, reasons
+from benchbook.report import holding, reasons, theme
 from benchbook.report.table import escape_html
 
 if TYPE_CHECKING:
@@ -220,17 +220,17 @@ def _finding(one: Judgement, sides: _Sides, ratio: str, queries: Sequence[str]) 
 
 def _share(one: Judgement, other: str, system: str, ratio: str) -> str:
     """Return how large a metric was beside another of the same trials."""
-    return f"{_quantity(one)} of {system} {_was(one)[0]} {ratio} times the {_title(other)}"
+    return f"{_quantity(one)} of {system} {_was(one)[0]} {ratio} times the {title_within(other)}"
 
 
-def _title(metric: str) -> str:
+def title_within(metric: str) -> str:
     """Return the title of a metric within a sentence."""
     title = describe(metric).title
     return title[0].lower() + title[1:]
 
 
 def _quantity(one: Judgement) -> str:
-    return f"the {_title(one.metric)}{_in_phase(one)}"
+    return f"the {title_within(one.metric)}{_in_phase(one)}"
 
 
 def _phases(one: Judgement) -> set[str]:
@@ -269,7 +269,7 @@ def _did(one: Judgement) -> Words | None:
 
 def _was(one: Judgement) -> tuple[str, str]:
     """Return the verb and the pronoun that a metric needs."""
-    return ("were", "those") if _title(one.metric).partition(" ")[0].endswith("s") else ("was", "that")
+    return ("were", "those") if title_within(one.metric).partition(" ")[0].endswith("s") else ("was", "that")
 
 
 class _Sides(NamedTuple):
@@ -327,18 +327,11 @@ def _named(title: str, levels: str) -> str:
     return f"{title} with {levels}" if levels else title
 
 
-def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
-    """Return the finding on a measured claim; ``brief`` leaves out where the least and largest ratio were measured."""
+def sentence(run: Run, one: Judgement) -> str:
+    """Return the finding on a measured claim."""
     name, around = interval_name([one]), ""
     if found := ends(one):
-        factors = differing_factors(found)
-        least, most = (
-            f"{quantity.number(end.measured)} ({{}}{interval(end.low, end.high)}"
-            + ("" if brief else f", {case(end.sides.levels, factors, ' and ')}")
-            + ")"
-            for end in found
-        )
-        ratio = f"{least.format(f'{name} ')} to {most.format('')}"
+        ratio, around = span(found[0].measured, found[1].measured), _around_cases(one)
     else:
         ratio = quantity.number(one.measured)
         known = interval(one.low, one.high)
@@ -354,9 +347,17 @@ def sentence(run: Run, one: Judgement, *, brief: bool = False) -> str:
     tools = {cell.sides.levels.get(TOOL) for cell in one.cells}
     if len(tools) == 1 and (tool := tools.pop()):
         said = f"in {tool}, {said}"
-    return (
-        f"{said[0].upper()}{said[1:]}{around}; {_published(one) if one.from_publication else _claimed(one)}."
-    )
+    return f"{_capital(said)}{around}; {_published(one) if one.from_publication else _claimed(one)}."
+
+
+def _around_cases(one: Judgement) -> str:
+    """Return how many cases a range of ratios is of, and how far their intervals reach."""
+    of, number = telling(one), len(one.cells)
+    low, high = min(cell.low or 0.0 for cell in of), max(cell.high or 0.0 for cell in of)
+    left = "that are judged" if not any(cell.unfit for cell in of) else "with an interval"
+    which = f"{number} cases" if len(of) == number else f"the {len(of)} of {number} cases {left}"
+    name = interval_name([one])
+    return f" in {which} ({name}s between {quantity.number(low)} and {quantity.number(high)})"
 
 
 def _directions(one: Judgement) -> str:
@@ -374,16 +375,24 @@ def _directions(one: Judgement) -> str:
     def where(found: Sequence[JudgedCell]) -> str:
         if len(found) == len(fit):
             return "in all"
-        if len(factors) != 1 or not 0 < len(found) <= MOST_LISTED:
-            return f"in {len(found) or 'none'}"
+        if len(factors) != 1 or len(found) > MOST_LISTED:
+            return f"in {len(found)}"
         return f"with {together([level_words(factors[0], cell.sides.levels[factors[0]]) for cell in found])}"
 
-    parts = [f"clearly above {bound:.3g} {where(above)}", f"clearly below {bound:.3g} {where(below)}"]
-    if len(below) > len(above):
-        parts.reverse()
-    unfit = len(one.cells) - len(fit)
-    but = f"{unfit} {'is' if unfit == 1 else 'are'} not judged; of the others, " if unfit else ""
-    return f"Of {_all_cases(one)}, {but}the ratio is {' and '.join(parts)}."
+    unfit = [cell.unfit for cell in one.cells if cell.unfit]
+    for held, side in ((above, "above"), (below, "below")):
+        if len(held) == len(one.cells):
+            return f"The ratio is clearly {side} {bound:.3g} in all {_all_cases(one)}."
+    sides = (
+        [("above", above), ("below", below)]
+        if len(above) >= len(below)
+        else [("below", below), ("above", above)]
+    )
+    parts = [f"clearly {side} {bound:.3g} {where(held)}" for side, held in sides if held]
+    are = "is" if len(unfit) == 1 else "are"
+    but = f"{len(unfit)} {are} not judged ({reasons.briefly(unfit[0])}); of the others, " if unfit else ""
+    said = " and ".join(parts) or f"not clearly above or below {bound:.3g} in any"
+    return f"Of {_all_cases(one)}, {but}the ratio is {said}."
 
 
 def trials_words(cells: Sequence[Cell]) -> str:
@@ -507,23 +516,30 @@ def _claimed(one: Judgement) -> str:
     return f"the claim is a ratio of {least}{published_words(one).removeprefix(found.kind).strip()}"
 
 
-def found(run: Run, one: Judgement, brief: bool = False) -> str:
+def found(run: Run, one: Judgement) -> str:
     """Return what the rerun found of a claim; of one without a ratio, what it states."""
     if has_ratio(one) and one.cells:
-        return sentence(run, one, brief=brief)
+        return sentence(run, one)
     return f"The claim: {one.statement.rstrip('.')}."
 
 
-def concluded(one: Judgement) -> str:
-    """Return the answer and what follows from it; of cases that differ, which side is ahead in which."""
-    return f"Answer: {word(one)}. {_because(one)}".rstrip()
+def finding(run: Run, one: Judgement) -> str:
+    """Return the answer on a claim, what the rerun found of it, and what follows; of cases that differ, in which."""
+    return f"{_capital(word(one))}. {found(run, one)} {_because(one)}".rstrip()
 
 
-def concluded_html(one: Judgement) -> str:
-    """Return the same in HTML, with the definition of the answer."""
+def finding_html(run: Run, one: Judgement) -> str:
+    """Return the same in HTML, with the colour and the definition of the answer."""
+    reading = grade.reading(one)
+    said = escape_html(f"{found(run, one)} {_because(one)}".rstrip())
     return (
-        f"Answer: {holding.marked(f'{word(one)}.', grade.reading(one))} {escape_html(_because(one))}".rstrip()
+        f'<div class="bb-said" style="--answer: {theme.answer_colour(reading.holds)}">'
+        f"{holding.marked(_capital(word(one)), reading)} {said}</div>"
     )
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _because(one: Judgement) -> str:
@@ -538,17 +554,8 @@ def _because(one: Judgement) -> str:
 
 
 def _disagreement(one: Judgement) -> str:
-    """Return the ratio on each processor, if it is above the bound (often 1) on one and below on another; else nothing.
-
-    The mean over processors would hide it. Their 95 % intervals must not overlap.
-    """
-    over = one.by_case[0] if one.scope == "processors" and len(one.by_case) == 1 else None
-    if over is None:
-        return ""
-    expected, fits = one.cells[0].expected, sorted(over.by_processor, key=lambda fit: fit.centre)
-    bound = math.log(expected.value) if expected.kind in SIGNS else 0.0
-    apart = fits[0].interval()[1] < fits[-1].interval()[0]
-    if not (apart and fits[0].centre < bound < fits[-1].centre):
+    """Return the ratio on each processor if they lie on both sides of the bound, which the mean would hide."""
+    if not (fits := grade.apart(one)):
         return ""
     ratios = listing([quantity.number(math.exp(fit.centre)) for fit in fits])
     return f"Processors disagree: the ratio is {ratios} on {len(fits)} of them."
@@ -559,7 +566,7 @@ def meaning(one: Judgement) -> str:
     found = grade.reading(one)
     if found.factor is not None:
         said = reasons.by_level(one.reasons[0].facts)
-        return f"{said[:1].upper()}{said[1:]}; the publication does not state it."
+        return f"{_capital(said)}; the publication does not state it."
     if one.verdict == "out of reach here":
         return _out_of_reach(one)
     if failed := sum(cell.failed for cell in one.cells):

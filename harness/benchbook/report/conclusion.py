@@ -6,7 +6,9 @@ embedded system shares the client's process and its numbers include no transport
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +18,10 @@ from benchbook.analyse.claim_notes import corrected_after
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
+from benchbook.analyse.reason import Reason
 from benchbook.analyse.run import Run
-from benchbook.analyse.values import Cell
-from benchbook.analyse.verdict import Verdict
+from benchbook.analyse.values import TRIAL, Cell, Pair
+from benchbook.analyse.verdict import NO_VERDICT, Verdict
 from benchbook.analyse.wording import listing
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import PHASE, TRENDS
@@ -26,6 +29,7 @@ from benchbook.declare.metric import describe
 from benchbook.report import claim, gate, reasons
 from benchbook.report import limits as limits_of
 from benchbook.report.table import Block, Markdown, code, escape_html, escape_markdown, missing
+from benchbook.report.tables import setting
 
 if TYPE_CHECKING:
     from benchbook.analyse.claims import Judgement
@@ -44,39 +48,40 @@ def headline(run: Run, said: Markdown | None = None) -> Block:
     lines: list[Line] = []
     if publication is not None and found:
         lines.append(_line("Claimed", f"{publication.claimed} ({publication.by}, {publication.when})"))
-    for label, one in found:
-        text = claim.found(run, one)
-        lines.append(
-            Line(label, f"{text} {claim.concluded(one)}", f"{escape_html(text)} {claim.concluded_html(one)}")
-        )
+    lines += [Line(label, claim.finding(run, one), claim.finding_html(run, one)) for label, one in found]
     leads = [one for _, one in found]
     lead = next(iter(leads), None)
     if lead is not None:
         lines.append(_line("How sure", how_sure(run, leads)))
+        compared = [cell for one in leads for held in one.cells for cell in held.sides.cells]
+        lines.append(_line("Setting", f"{setting.brief(run, compared)}."))
     if publication is not None and publication.differs and found:
         lines.append(_line("What differs", publication.differs))
-    answer = said or answer_sentence(run)
-    told = (
-        '<dl class="bb-lines">'
-        + "".join(f"<dt>{escape_html(one.name)}</dt><dd>{one.markup}</dd>" for one in lines)
-        + "</dl>"
-        if lines
-        else answer.html()
-    )
+    if not lines:
+        answer = said or answer_sentence(run)
+        lines += [
+            Line("Found", answer.markdown, answer.html(), as_markdown=True),
+            _line("How sure", f"One run, with {strength(run)}."),
+            _line("Setting", f"{setting.brief(run, labelled(run))}."),
+        ]
     tiles = _tiles(run, leads)
     shown = "".join(
         f"<div><dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd><dd>{escape_html(why)}</dd></div>"
         for name, value, why in tiles
     )
-    parts = ["" if lead else strength(run), declared(run), *(claim.conditions(lead) if lead else ())]
-    badge = "; ".join(filter(None, parts))
+    badge = "; ".join(filter(None, [declared(run), *(claim.conditions(lead) if lead else ())]))
+    marked = f"<b>{escape_html(badge)}</b> " if badge else ""
     markup = (
-        f'<div class="bb-finding">{told}</div><dl class="bb-tiles">{shown}</dl>'
-        f'<p class="bb-strength"><b>{escape_html(badge)}</b> <span>{run_line(run).markdown}</span></p>'
+        f'<div class="bb-finding"><dl class="bb-lines">{definitions(lines)}</dl></div>'
+        f'<dl class="bb-tiles">{shown}</dl>'
+        f'<p class="bb-strength">{marked}<span>{run_line(run).markdown}</span></p>'
     )
-    plain = "\n\n".join(f"**{one.name}.** {escape_markdown(one.text)}" for one in lines) or answer.markdown
+    plain = "\n\n".join(
+        f"**{one.name}.** {one.text if one.as_markdown else escape_markdown(one.text)}" for one in lines
+    )
     listed = "\n".join(f"- {escape_markdown(f'{name}: {value} ({why})')}" for name, value, why in tiles)
-    return Block(markup, f"{plain}\n\n{listed}\n\n{escape_markdown(badge)}. {run_line(run).markdown}")
+    noted = f"{escape_markdown(badge)}. " if badge else ""
+    return Block(markup, f"{plain}\n\n{listed}\n\n{noted}{run_line(run).markdown}")
 
 
 class Line(NamedTuple):
@@ -86,6 +91,16 @@ class Line(NamedTuple):
     text: str
     markup: str
     """The text in HTML."""
+    as_markdown: bool = False
+    """True if the text is Markdown."""
+
+
+def definitions(lines: Iterable[Line]) -> str:
+    """Return lines as the terms and descriptions of a list in HTML; lines in a row with one name share it."""
+    return "".join(
+        f"<dt>{escape_html(name)}</dt>{''.join(f'<dd>{one.markup}</dd>' for one in of)}"
+        for name, of in itertools.groupby(lines, lambda one: one.name)
+    )
 
 
 def _line(name: str, text: str) -> Line:
@@ -183,7 +198,7 @@ def _checks(run: Run, leads: Sequence[Judgement]) -> tuple[str, str, str]:
         return (
             "Checks",
             "passed for what is compared",
-            f"{failed:,} operations failed, all of them in other setups",
+            f"{quantity.counted(failed, 'failed operation')}, all in other setups",
         )
     return "Checks", PASSED.get(work.mark, work.mark), reasons.why(work)
 
@@ -203,16 +218,20 @@ def _how_sure(lead: Judgement) -> str:
 def how_sure(run: Run, leads: Sequence[Judgement]) -> str:
     """Return what the answers rest on, and what to expect of the first ratio on another processor."""
     lead = leads[0]
-    rests = f"{claim.rests(lead)}; " if lead.cells else ""
-    said = f"{rests}{strength(run, lead.phase)}."
-    which = "this" if len(leads) == 1 else "the first"
+    rests = [claim.rests(lead)] if lead.cells else []
+    said = [*rests, _elsewhere(lead, "this" if len(leads) == 1 else "the first"), strength(run, lead.phase)]
+    return " ".join(f"{one}." for one in said if one)
+
+
+def _elsewhere(lead: Judgement, which: str) -> str:
+    """Return what to expect of the ratios of a claim on another processor; empty where that is unknown."""
     if lead.expect is not None:
-        return f"{said} On another processor, expect {which} ratio to be {claim.interval(*lead.expect)}."
+        return f"On another processor, expect {which} ratio to be {claim.interval(*lead.expect)}"
     each = [over.expect(lead.level) for over in lead.by_case if over]
     if not each or len(each) < len(lead.cells):
-        return said
+        return ""
     low, high = (quantity.number(end) for end in (min(low for low, _ in each), max(high for _, high in each)))
-    return f"{said} On another processor, expect the ratios of {which} claim between {low} and {high}."
+    return f"On another processor, expect the ratios of {which} claim between {low} and {high}"
 
 
 def strength(run: Run, phase: str | None = None) -> str:
@@ -298,11 +317,12 @@ def answer_sentence(run: Run) -> Markdown:
 
 
 def _sentence(run: Run, cells: list[Cell]) -> str:
-    """Return which of these cells is faster at loading and at queries, or that there is no verdict."""
+    """Return which of these cells is faster at loading, at queries and in other phases, or that there is no verdict."""
     if len(cells) == 1:
         return _alone(run, cells[0])
     parts = [_load(run, phase, cells) for phase in run.loads]
     parts += _queries(run, cells) if run.queries else []
+    parts += _others(run, cells)
     said = [part for part in parts if part]
     return " ".join(f"{part}." for part in [f"On this machine, {said[0]}", *said[1:]]) if said else ""
 
@@ -358,33 +378,96 @@ def _load(run: Run, phase: str, cells: list[Cell]) -> str:
     return f"at loading, {reasons.sentence([one.reason for one in verdicts])}: {rates}"
 
 
+class Tally(NamedTuple):
+    """In what each of some cells is ahead of all others."""
+
+    ahead: dict[str, dict[Pair, float]]
+    """Label of a cell → phase and metric, and the factor by which the next cell is worse."""
+    unclear: int
+    """Number of metrics in which no cell is better than all others for certain."""
+    unjudged: list[Reason | None]
+    """For each metric that is not judged, why."""
+
+    def rest(self, what: str, of: int) -> list[str]:
+        """Say in how many none is ahead, and how many are not judged; ``what``: such as "query types"."""
+        parts = (
+            [f"In {self.unclear} of {of} {what}, no system is ahead of all others"] if self.unclear else []
+        )
+        if self.unjudged:
+            whys = dict.fromkeys(reasons.briefly(one) for one in self.unjudged if one)
+            are = "is" if len(self.unjudged) == 1 else "are"
+            why = f" ({'; '.join(whys)})" if whys else ""
+            parts.append(f"{len(self.unjudged)} of {of} {what} {are} not judged{why}")
+        return parts
+
+
+def _tally(run: Run, pairs: Sequence[Pair], cells: list[Cell]) -> Tally:
+    """Return which cell is ahead in which metric; all comparisons of the run are one family."""
+    by_pair = [leads(run, *pair, cells) for pair in pairs]
+    said = iter(comparison.verdicts([one for found in by_pair for one in found], comparison.ranked(run)))
+    tally = Tally({}, 0, [])
+    for pair, found in zip(pairs, by_pair, strict=True):
+        verdicts = [next(said) for _ in found]
+        if not found:
+            continue
+        if all(one.winner == found[0].above.cell.label for one in verdicts):
+            ahead = tally.ahead.setdefault(found[0].above.cell.label, {})
+            ahead[pair] = found[0].advantage.value or 1.0
+        elif run.queued(*pair):  # said of each cell by ``_saturated``
+            continue
+        elif untested := [one.reason for one in verdicts if one.reason.code in NO_VERDICT]:
+            tally.unjudged.append(untested[0].facts["because"])
+        else:
+            tally = tally._replace(unclear=tally.unclear + 1)
+    return tally
+
+
+def _factors(found: Collection[float]) -> str:
+    """Return the least and the largest factor in words.
+
+    >>> _factors([2.5]), _factors([1.5, 2.5])
+    ('2.50', '1.50 to 2.50')
+    """
+    low, high = quantity.number(min(found)), quantity.number(max(found))
+    return low if low == high else f"{low} to {high}"
+
+
 def _queries(run: Run, cells: list[Cell]) -> list[str]:
     """Return for each system in how many query types it has a shorter median latency than all others."""
-    won: dict[str, list[float]] = {}
     phases = run.queries
-    by_phase = [leads(run, phase, "latency_p50", cells) for phase in phases]
-    found = [pair for pairs in by_phase for pair in pairs]
-    said = iter(comparison.verdicts(found, comparison.ranked(run)))
-    full = [phase for phase in phases if run.queued(phase, "latency_p50")]
-    undecided = 0
-    for phase, pairs in zip(phases, by_phase, strict=True):
-        verdicts = [next(said) for _ in pairs]
-        if pairs and all(one.winner == pairs[0].above.cell.label for one in verdicts):
-            won.setdefault(pairs[0].above.cell.label, []).append(1 / pairs[0].value)
-        elif phase not in full:
-            undecided += 1
+    tally = _tally(run, [(phase, "latency_p50") for phase in phases], cells)
     parts = []
-    for label, factors in won.items():
-        low, high = quantity.number(min(factors)), quantity.number(max(factors))
-        times = low if low == high else f"{low} to {high}"
+    for label, ahead in tally.ahead.items():
         others = [cell.label for cell in cells if cell.label != label]
         parts.append(
-            f"{label} has the shortest median latency in {len(factors)} of {len(phases)} query types, where "
-            f"{others[0] if len(others) == 1 else 'the next system'} takes {times} times as long"
+            f"{label} has the shortest median latency in {len(ahead)} of {len(phases)} query types, where "
+            f"{others[0] if len(others) == 1 else 'the next system'} takes {_factors(ahead.values())} times as long"
         )
-    if undecided:
-        parts.append(f"In {undecided} of {len(phases)} query types, no system is faster than all others")
-    return parts + [sentence for phase in full for sentence in _saturated(run, phase, cells)]
+    full = [phase for phase in phases if run.queued(phase, "latency_p50")]
+    return (
+        parts
+        + tally.rest("query types", len(phases))
+        + [sentence for phase in full for sentence in _saturated(run, phase, cells)]
+    )
+
+
+def _others(run: Run, cells: list[Cell]) -> list[str]:
+    """Return for each system in which phases of other workloads it is better than all others."""
+    known = {TRIAL, *run.loads, *run.queries}
+    pairs = [pair for pair in comparison.metrics(run) if pair[0] not in known]
+    by_phase = Counter(phase for phase, _ in pairs)
+    tally = _tally(run, pairs, cells)
+    parts = []
+    for label, ahead in tally.ahead.items():
+        named = [
+            phase if by_phase[phase] == 1 else f"{claim.title_within(metric)} of {phase}"
+            for phase, metric in ahead
+        ]
+        of = f" of {len(pairs)} comparisons" if len(pairs) > 1 else ""
+        where = f"in {len(ahead)}{of} ({listing(named)})" if of else f"in {named[0]}"
+        by = _factors(ahead.values())
+        parts.append(f"{label} is ahead of all others {where}, and of the next one by a factor of {by}")
+    return parts + tally.rest("comparisons", len(pairs))
 
 
 def _saturated(run: Run, phase: str, cells: list[Cell]) -> list[str]:

@@ -61,9 +61,10 @@ def link() -> Markdown:
     page = os.environ.get(PAGE_VARIABLE)
     if not page:
         return Markdown("")
+    tables = any((Path(os.environ.get(FOLDER_VARIABLE) or page) / "tables").glob("*.parquet"))
     return Markdown(
-        f"[All data of this run]({Path(page).name}): numbers as CSV and Parquet, telemetry, trials, environment, and "
-        "the rules of measurement."
+        f"[All data of this run]({Path(page).name}): numbers as CSV{' and Parquet' if tables else ''}, telemetry,"
+        " trials, environment, and the rules of measurement."
         + (
             f" [Each trial]({links.page_address()}) has its own part of a page."
             if links.page_address()

@@ -109,7 +109,7 @@ def sentence(result: Result) -> str:
     """Return the answer in a sentence."""
     base, head = result.gate.names
     counts = Counter(row.answer.word for row in result.rows)
-    after = f"after {result.blocks} blocks in {duration(result.seconds)}"
+    after = f"after {quantity.counted(result.blocks, 'block')} in {duration(result.seconds)}"
     if result.word == "slower":
         worse = [row for row in result.rows if row.answer.word == "slower"]
         worst = max(worse, key=lambda row: row.answer.loss or 0.0)

@@ -84,7 +84,9 @@ def _trials(run: Run) -> list[str]:
         )
     beside = sum(1 for held in run.ok["load_before"].drop_nulls() if json.loads(held).get("other_runs"))
     if beside:
-        found.append(f"{beside} trials ran while another run was in progress on the same machine.")
+        found.append(
+            f"{quantity.counted(beside, 'trial')} ran while another run was in progress on the same machine."
+        )
     if run.info["finished_at"] is None:
         found.append("The run is not finished.")
     return found
@@ -100,7 +102,8 @@ def looks(run: Run) -> str:
     last = taken[-1]
     number = sum(look["block"] >= made.first for look in taken)
     times = "once" if number == 1 else f"{number} times"
-    after = f"after {last['block']} blocks (at most {made.maximum}), and its claims were judged {times}"
+    blocks = quantity.counted(last["block"], "block")
+    after = f"after {blocks} (at most {made.maximum}), and its claims were judged {times}"
     if last["stopped"] is None:
         return f"The run continues {after}."
     return f"The run ended {after}. Why it ended: {last['stopped']}."

@@ -59,8 +59,10 @@ def shown(found: Machines) -> Block:
     title = f"Results on {number} processors" if number > 1 else "Other processors"
     parts: list[tuple[str, str]] = [(f'<h2 id="machines">{title}</h2>', f"## {title}")]
     if number > 1:
-        parts.append(_paragraph(found.sentence))
         drawn, over = _drawn(found), _over(found)
+        apart = sum(bool(grade.apart(one)) for one in over.values())
+        both = f" For {quantity.counted(apart, found.noun)}, the ratios of processors lie on both sides of the bound."
+        parts.append(_paragraph(found.sentence + (both if apart else "")))
         means = [one.summary for one in drawn if one.summary and one.id not in over]
         notes = [
             *([TIMES] if found.noun == "comparison" else []),
@@ -245,7 +247,7 @@ def table(found: Machines) -> Table:
     """Return a row for each machine: its hardware, its run, and in what its work differs from that of the first."""
     rows = []
     for name, run in found.runs.items():
-        differs = [f"{one.what}: {one.b} in place of {one.a}" for one in found.deviations(name)]
+        differs = [one.instead for one in found.deviations(name)]
         rows.append(
             [name, _hardware(run), conclusion.strength(run), _run(run), "; ".join(differs) or "nothing"]
         )

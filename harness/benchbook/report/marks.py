@@ -19,7 +19,7 @@ PACE = {
 
 def _smallest(facts: Facts) -> str:
     skipped = f"; {facts['skipped']} of {facts['of']} setups were skipped" if facts["skipped"] else ""
-    return f"{facts['trials']} trials in the smallest setup{skipped}"
+    return f"{quantity.counted(facts['trials'], 'trial')} in the smallest setup{skipped}"
 
 
 def _noise_known(facts: Facts) -> str:
@@ -78,7 +78,7 @@ def _paces(facts: Facts) -> str:
 
 def _sources(facts: Facts) -> str:
     if facts["defects"]:
-        return f"{facts['claims']} claims with sources; the defects of their method are listed"
+        return f"{quantity.counted(facts['claims'], 'claim')} with sources; the defects of their method are listed"
     return "every number has a source; no defects of the published method are listed"
 
 
@@ -88,10 +88,13 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
         f"{facts['system']}: it may have limited the result"
     ),
     "generator-bound": _generator_bound,
-    "shared-cores": "In {trials} trials, the server and the client ran on the same cores: {why}",
+    "shared-cores": lambda facts: (
+        f"In {quantity.counted(facts['trials'], 'trial')}, the server and the client ran on the same cores: "
+        f"{facts['why']}"
+    ),
     "trials-smallest": _smallest,
     "one-block": "with one block, order and drift cannot be distinguished",
-    "shuffled": "{blocks} blocks, order seed {seed}",
+    "shuffled": lambda facts: f"{quantity.counted(facts['blocks'], 'block')}, order seed {facts['seed']}",
     "nothing-compared": (
         "no two setups have a number that this rule compares (the compared metrics of the workloads, and size)"
     ),
@@ -99,7 +102,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "against-itself": "this run is the A/A run that measures the floor",
     "no-aa-run": "there is no A/A run of this experiment on this processor",
     "noise-known": _noise_known,
-    "caches-unrecorded": "not recorded in {trials} trials",
+    "caches-unrecorded": lambda facts: f"not recorded in {quantity.counted(facts['trials'], 'trial')}",
     "cold-read-nothing": "{trials} trials are recorded as cold but read nothing from the storage",
     "caches": _caches,
     "no-server": "embedded systems share the client's process",
@@ -126,7 +129,7 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
     "revision-unknown": "the revision is unknown",
     "revision": _revision,
     "no-claim": "the run checks no published statement",
-    "claims-declared": "{claims} claims, declared before the run",
+    "claims-declared": lambda facts: f"{quantity.counted(facts['claims'], 'claim')}, declared before the run",
     "no-closed-loop": "no phase with a closed loop has a rate and a latency",
     "littles-law": _law,
     "no-query": "no phase has the workload query",

@@ -20,6 +20,7 @@ from benchbook.errors import BenchbookError, RequestError
 from benchbook.record.export import SMOKE
 from benchbook.report import claim, conclusion, holding, theme
 from benchbook.report.colophon import linked
+from benchbook.report.conclusion import Line
 from benchbook.report.render import DEFAULT
 from benchbook.report.table import (
     Block,
@@ -225,6 +226,10 @@ def summary() -> Markdown:
     ]
     if here := sum(grade.reading(judged).here for judged in every):
         said.append(f"{here} of these answers rest on one processor: they hold *here*.")
+    if (total := sum(len(one.claims) for one in found)) > len(every):
+        said.append(
+            f"A claim that several comparisons rerun counts once here, and on the card of each: {total} in all."
+        )
     if other:
         said.append(f"{other} of the claims were measured at another scale than published.")
     if own:
@@ -288,7 +293,7 @@ def cards() -> Cards | Markdown:
         return missing("The list of comparisons", "there is no published rerun of a comparison yet")
     markup = "".join(_card(one) for one in found)
     plain = "\n\n".join(
-        f"{one.run.info['title']}: {' '.join(text for _, text, _ in _findings(one))}" for one in found
+        f"{one.run.info['title']}: {' '.join(held.text for held in _findings(one))}" for one in found
     )
     return Cards(f'<div class="bb-cards">{markup}</div>', plain)
 
@@ -297,15 +302,14 @@ ON_CARD = 2
 """Findings on a card; the page of the comparison has all."""
 
 
-def _findings(one: Compared) -> list[tuple[str, str, str]]:
-    """Return label, finding with its answer, and the same in HTML, of the first claims of a comparison."""
+def _findings(one: Compared) -> list[Line]:
+    """Return the findings on the first claims of a comparison, with their answers."""
     found = conclusion.leading(one.run)
     if not found and one.lead is not None:
         found = [("Found", one.lead)]
-    said = [(label, judged, outcome.finding(one.run, judged)) for label, judged in found[:ON_CARD]]
     return [
-        (label, f"{text} {claim.concluded(judged)}", f"{escape_html(text)} {claim.concluded_html(judged)}")
-        for label, judged, text in said
+        Line(label, claim.finding(one.run, judged), claim.finding_html(one.run, judged))
+        for label, judged in found[:ON_CARD]
     ]
 
 
@@ -314,16 +318,15 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def _card(one: Compared) -> str:
     publication = one.publication
-    rows = [
-        ("Claimed", f"{escape_html(publication.claimed)} ({linked(publication)})"),
-        *((escape_html(label), markup) for label, _, markup in _findings(one)),
+    claimed = f"{publication.claimed} ({publication.title})"
+    lines = [
+        Line("Claimed", claimed, f"{escape_html(publication.claimed)} ({linked(publication)})"),
+        *_findings(one),
     ]
     caveat = outcome.caveat(one.run, one.lead)
     rerun = f" · rerun: {escape_html(caveat)}" if caveat else ""
     rerun += f" · {machines}" if (machines := _machines(one.run)) else ""
-    listed = "".join(
-        f"<dt>{name}</dt><dd>{text.replace(' %', NO_BREAK + '%')}</dd>" for name, text in rows if text
-    )
+    listed = conclusion.definitions(lines).replace(" %", f"{NO_BREAK}%")
     return (
         f'<article class="bb-card"><p class="bb-year">{publication.when.capitalize()}, '
         f"{escape_html(publication.by)}{rerun}</p>"

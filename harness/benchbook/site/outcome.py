@@ -132,11 +132,6 @@ def ends(one: Judgement, sides: Names) -> tuple[str, str]:
     return f"{over} higher", f"{of} higher"
 
 
-def finding(run: Run, one: Judgement) -> str:
-    """Return what the rerun found of a claim, as its report says it; its label names the conclusion."""
-    return claim.found(run, one, brief=True)
-
-
 def caveat(run: Run, one: Judgement | None) -> str:
     """Return what limits a comparison most: few trials, cores, and differences from the publication."""
     parts = [part for part in (_cores(run), _trials(run, one)) if part]

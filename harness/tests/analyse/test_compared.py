@@ -167,6 +167,13 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="no cell in common") as refused:
         compare(tmp_path, "a", "b")
     assert f"the second has system={SYSTEM},batch_size=1." in str(refused.value.hint)
+    assert "batch_size is 1000 and 5000 in the first and 1 in the second." in str(refused.value)
+    write(tmp_path, "d", factors={"system": [SYSTEM]})
+    for names, place in (("ad", "first"), ("da", "second")):
+        with pytest.raises(
+            RequestError, match=rf"only the {place} has the factor batch_size \(1000 and 5000\)"
+        ):
+            compare(tmp_path, *names)
     with pytest.raises(RequestError, match='There is no run "c"'):
         compare(tmp_path, "a", "c")
 
@@ -185,6 +192,15 @@ def test_the_noise_floor_is_used(tmp_path: Path) -> None:
     found = two(tmp_path, 2.5)
     assert {change.said for change in found.changes} == {"no difference can be claimed"}
     assert all(change.noise and change.noise > 1.2 for change in found.changes)
+
+
+@pytest.mark.parametrize("noisy", ["a", "b"])
+def test_the_larger_noise_of_the_two_runs_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noisy: str
+) -> None:
+    quiet, loud = Noise(0.01**2, 5), Noise(0.5**2, 5)
+    monkeypatch.setattr(two_runs.noise, "of", lambda run, *_: loud if run.run_id == noisy else quiet)
+    assert {change.noise for change in two(tmp_path, 2.5).changes} == {loud.factor}
 
 
 @pytest.mark.parametrize(("deviation", "kept"), [(0.0, 0.14), (0.05, 0.14), (0.3, 0.3)])

@@ -85,7 +85,7 @@ def test_machines_that_agree(write: Write) -> None:
     runs = [write(2.0), write(2.01), write(1.99)]
     found = named(*runs)
     assert found.sentence == (
-        "No answer depends on the machine: the machines agree on the one claim that at least 2 machines decided."
+        "Each judged alone, the machines agree on the one claim that at least 2 machines decided."
     )
     made = only(found).summary
     assert made is not None
@@ -111,7 +111,7 @@ def test_different_work_is_left_out_with_the_reason(write: Write) -> None:
     found = named(write(2.0), other, write(2.0), profile)
     assert list(found.runs) == ["m0", "m2"]
     assert found.left_out == {
-        "m1": "digest of the dataset: other in place of d",
+        "m1": "digest of the dataset: differs",
         "m3": "profile: published in place of quick",
     }
     assert list(named(write(2.0), other, across=True).runs) == ["m0", "m1"]

@@ -81,11 +81,26 @@ def test_claims_as_json(results: Path, name: list[str], capsys: pytest.CaptureFi
         "expect",
         "alone",
         "here",
+        "cases",
         "reason",
         "reasons",
         "notes",
     ]
     assert all(list(row) == wanted for row in printed)
+    cases = next(row["cases"] for row in printed if row["id"] == "every-cell")
+    assert list(cases[0]) == [
+        "levels",
+        "published",
+        "measured",
+        "low",
+        "high",
+        "holds",
+        "size",
+        "trials",
+        "unfit",
+    ]
+    assert len({tuple(case["levels"].items()) for case in cases}) == len(cases) > 1
+    assert all(case["low"] < case["measured"] < case["high"] for case in cases)
     # The first run of the experiment does not count for the second, which every claim says beside its answer.
     assert all(row["notes"] == printed[0]["notes"] for row in printed)
     said = {row["id"]: (row["holds"], row["size"], row["verdict"]) for row in printed}

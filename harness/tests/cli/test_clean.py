@@ -67,6 +67,14 @@ def test_old_runs_of_this_user_are_removed(results: Path) -> None:
     assert [one[11:19] for one in run_ids(results)] == ["20260104", "20260105", "20260106"]
 
 
+def test_a_named_run_is_kept_however_old(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert clean(results, "runs", "--keep", "0", "--except", "quickstart-20260102", "--yes") == 0
+    assert [one[11:19] for one in run_ids(results)] == ["20260102", "20260105", "20260106"]
+    assert clean(results, "runs", "--keep", "0", "--except", "quickstart-2027", "--yes") == 2
+    assert 'There is no run "quickstart-2027"' in capsys.readouterr().err
+    assert len(run_ids(results)) == 3
+
+
 def test_as_many_as_there_are_can_be_kept(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert clean(results, "runs", "--keep", "9", "--yes") == 0
     assert re.fullmatch(

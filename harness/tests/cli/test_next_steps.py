@@ -66,3 +66,27 @@ def test_after_again_it_has_the_options_of_the_published_run(
     monkeypatch.setattr(summary.ledger, "entries", lambda _: ([shown], []))
     monkeypatch.setattr(summary.ledger, "shown", lambda held: held[0])
     assert summary._repeated("aa", made, tmp_path) == f"aa quickstart {' '.join(SETS)}"
+
+
+@pytest.mark.parametrize(
+    ("profile", "trials", "typed"),
+    [
+        ("smoke", 1, "run quickstart\n"),
+        ("quick", 2, "run quickstart --trials 3\n"),
+        ("quick", 3, ""),
+    ],
+)
+def test_too_few_trials_for_an_answer_name_the_command_that_has_enough(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    profile: str,
+    trials: int,
+    typed: str,
+) -> None:
+    monkeypatch.setattr(summary, "_resting_here", lambda _: 0)
+    made = plan(Catalogue(), "quickstart", profile, trials=trials)
+    summary._show_how_to_know_more(SimpleNamespace(), made, tmp_path)
+    said = capsys.readouterr().out
+    assert said.endswith(typed)
+    assert ("A setup needs 3 trials" in said) == bool(typed)

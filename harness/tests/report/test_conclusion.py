@@ -16,6 +16,7 @@ from benchbook.report import conclusion
 from benchbook.report.charts import ratio
 from benchbook.report.table import Markdown
 from benchbook.report.tables import cost, environment, verdicts, work
+from tests.claims import measured_run
 from tests.report.test_report_parts import changed
 
 
@@ -30,6 +31,8 @@ def test_two_trials_give_no_verdict(made):
     words = conclusion.answer_sentence(made(blocks=2)).markdown
     assert "times as fast" not in words
     assert "no verdict" in words
+    assert re.search(r"4 of 4 query types are not judged \(.*at least 3\)", words)
+    assert "no system is ahead" not in words
 
 
 def test_failed_operations_forbid_any_verdict(made):
@@ -68,7 +71,7 @@ def test_where_the_offered_rate_is_not_reached_latency_is_neither_shown_nor_rank
         f"saturated in {phase}: in {trials} of {trials} trials it reached {reached} of 9,000,000 offered"
         in words
     )
-    assert "no system is faster" not in words
+    assert "no system is ahead" not in words
 
 
 def test_a_trial_in_which_the_offered_rate_was_not_reached_is_in_no_ratio_of_latencies(made):
@@ -338,3 +341,30 @@ def test_a_private_path_in_the_command_is_explained(plain, monkeypatch):
     given = json.dumps(["bench", "run", "quickstart", "--system", "sqlite=…/sqlite3"])
     monkeypatch.setitem(plain.info, "argv", given)
     assert "Replace … by a folder on your machine" in verdicts.rerun_commands(plain).markdown
+
+
+def test_phases_of_other_workloads_are_part_of_the_answer(tmp_path, monkeypatch):
+    ahead = {
+        ("put", "objects_per_second"): 2.0,
+        ("get", "objects_per_second"): 3.0,
+        ("get", "latency_p99"): 4.0,
+        ("scan", "objects_per_second"): 1.0,
+    }
+
+    def value(levels, block):
+        first = levels["system"] == "duckdb"
+        wide = 0.05 * (-1) ** (block + first)
+        return {
+            pair: (factor if first else 1.0) * (1 + (wide if factor == 1 else 0.001 * block))
+            for pair, factor in ahead.items()
+        }
+
+    run_id = measured_run.write(tmp_path, "run-1", {"system": ["duckdb", "sqlite"]}, value, name="quickstart")
+    monkeypatch.setattr(comparison, "metrics", lambda _: [*ahead])
+    words = conclusion.answer_sentence(open_run(tmp_path, run_id)).markdown
+    assert words == (
+        "On this machine, duckdb is ahead of all others in 2 of 4 comparisons (put and objects per second of get), and "
+        "of the next one by a factor of 2.00 to 3.00. sqlite is ahead of all others in 1 of 4 comparisons (99th "
+        "percentile of latency of get), and of the next one by a factor of 4.00. In 1 of 4 comparisons, no system is "
+        "ahead of all others."
+    )

@@ -171,18 +171,18 @@ def test_a_storage_and_a_cache_are_named():
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        ("reproduced", "Answer: holds, as published."),
+        ("reproduced", "Holds, as published. CnosDB 2.0.1 loaded 1.16 times"),
         ("different size", "The direction is as published, but the ratio is not."),
         ("direction only", "The direction is as published; the ratio is uncertain."),
-        ("contradicted", "Answer: reversed."),
-        ("inconclusive", "Answer: open. The interval is too wide for a decision."),
+        ("contradicted", "Reversed. CnosDB 2.0.1 loaded 1.16 times"),
+        ("inconclusive", "ratio is 1.22. The interval is too wide for a decision."),
         ("underspecified", "says too little to check it."),
         ("substitute only", "A substitute was measured"),
         ("not run", "did not measure it."),
     ],
 )
 def test_every_verdict_has_a_meaning(verdict: str, words: str):
-    assert words in claim.concluded(judged(verdict))
+    assert words in claim.finding(RUN, judged(verdict))
 
 
 def test_an_open_verdict_counts_what_its_cases_show():
@@ -273,8 +273,8 @@ def test_a_ratio_of_a_statement_without_any_number_is_not_shown():
 def test_a_ratio_that_depends_on_a_factor_says_so():
     low, high = cell("10000", 0.72, 0.98, measured=0.84), cell("1", 1.36, 1.95, measured=1.63)
     assert claim.sentence(RUN, judged("contradicted", low, high)) == (
-        "CnosDB 2.0.1 loaded 0.840 (95 % CI 0.720-0.980, batches of 10,000) to 1.63 (1.36-1.95, batches of 1) times as "
-        "many rows per second as InfluxDB 1.8.10; the published ratio is 1.22."
+        "CnosDB 2.0.1 loaded 0.840 to 1.63 times as many rows per second as InfluxDB 1.8.10 in 2 cases "
+        "(95 % CIs between 0.720 and 1.95); the published ratio is 1.22."
     )
     each = (low, cell("1", 1.36, 1.95, measured=1.63, published=2.4))
     assert claim.sentence(RUN, judged("contradicted", *each)).endswith("; published: 1.22 to 2.40.")
@@ -406,24 +406,50 @@ def test_cases_that_differ_say_on_which_side_of_1_each_lies():
         cell("10000", low=0.4, high=0.6, measured=0.5, verdict="contradicted"),
     )
     one = judged("contradicted", *found)
-    assert claim.concluded(one) == (
-        "Answer: reversed in 2 of 4 cases. Of 4 cases (one per batch size), the ratio is clearly below 1 with "
-        "batches of 5,000 and 10,000 and clearly above 1 with batches of 1."
-    )
-    assert claim.sentence(RUN, one, brief=True) == (
-        "CnosDB 2.0.1 loaded 0.500 (95 % CI 0.400-0.600) to 1.30 (1.20-1.40) times as many rows per second as "
-        "InfluxDB 1.8.10; the published ratio is 1.22."
+    assert claim.finding(RUN, one) == (
+        "Reversed in 2 of 4 cases. CnosDB 2.0.1 loaded 0.500 to 1.30 times as many rows per second as InfluxDB 1.8.10 "
+        "in 4 cases (95 % CIs between 0.400 and 1.40); the published ratio is 1.22. Of 4 cases (one per batch size), "
+        "the ratio is clearly below 1 with batches of 5,000 and 10,000 and clearly above 1 with batches of 1."
     )
     failed = (*found[:3], cell("10000", low=0.4, high=0.6, measured=0.5, failed=2))
-    assert "2 operations failed" in claim.concluded(judged("inconclusive", *failed))
+    assert "2 operations failed" in claim.finding(RUN, judged("inconclusive", *failed))
 
 
 def test_cases_that_are_not_judged_have_no_direction():
     judged_ones = (cell("1", low=1.2, high=1.4, measured=1.3), cell("1000", low=0.5, high=0.7, measured=0.6))
     unfit = (cell(size, low=2.0, high=3.0, measured=2.5, unfit=SHORT) for size in ("5000", "10000"))
-    assert claim.concluded(judged("inconclusive", *judged_ones, *unfit)) == (
-        "Answer: open. Of 4 cases (one per batch size), 2 are not judged; of the others, the ratio is clearly "
-        "above 1 with batches of 1 and clearly below 1 with batches of 1,000."
+    assert claim.finding(RUN, judged("inconclusive", *judged_ones, *unfit)) == (
+        "Open. CnosDB 2.0.1 loaded 0.600 to 1.30 times as many rows per second as InfluxDB 1.8.10 in the 2 of 4 cases "
+        "that are judged (95 % CIs between 0.500 and 1.40); the published ratio is 1.22. Of 4 cases (one per batch "
+        "size), 2 are not judged (a phase under 1 s); of the others, the ratio is clearly above 1 with batches of 1 "
+        "and clearly below 1 with batches of 1,000."
+    )
+
+
+def test_cases_that_are_all_on_one_side_are_not_listed():
+    above = [cell("1", low=1.2, high=1.4, measured=1.3), cell("5", low=2.2, high=2.4, measured=2.3)]
+    one = judged("different size", *above)
+    assert "The ratio is clearly above 1 in all 2 cases (one per batch size)." in claim.finding(RUN, one)
+    unclear = [cell("1", low=0.7, high=1.4, measured=1.0), cell("5", low=0.9, high=2.4, measured=1.3)]
+    one = judged("inconclusive", *unclear, cell("9", low=0.9, high=1.2, measured=1.1, verdict="reproduced"))
+    said = "Of 3 cases (one per batch size), the ratio is not clearly above or below 1 in any."
+    assert said in claim.finding(RUN, one)
+
+
+def test_processors_on_both_sides_of_the_bound_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = [SimpleNamespace(centre=math.log(ratio)) for ratio in (0.5, 2.0)]
+    monkeypatch.setattr(claim.grade, "apart", lambda _: fits)
+    said = "Processors disagree: the ratio is 0.500 and 2.00 on 2 of them."
+    assert claim.finding(RUN, judged("inconclusive")).endswith(said)
+
+
+def test_lines_of_one_conclusion_share_its_name():
+    lines = [
+        conclusion.Line(name, text, text) for name, text in (("A", "x"), ("A", "y"), ("B", "z"), ("A", "w"))
+    ]
+    assert (
+        conclusion.definitions(lines)
+        == "<dt>A</dt><dd>x</dd><dd>y</dd><dt>B</dt><dd>z</dd><dt>A</dt><dd>w</dd>"
     )
 
 
@@ -443,7 +469,7 @@ def test_directions_are_beside_the_bound_of_the_claim():
     )
     assert (
         "the ratio is clearly above 100 with batches of 1 and clearly below 100 with batches of 5"
-        in claim.concluded(judged("inconclusive", *found))
+        in claim.finding(RUN, judged("inconclusive", *found))
     )
 
 
@@ -456,10 +482,13 @@ def test_what_is_out_of_reach_gives_its_reason_and_no_direction():
         "out-of-reach", setup="CnosDB 2.0.1", what="workers", factor=True, measured=12, unit=None, at_least=100,
         at_most=None, why="The text is about 100 workers.",
     )  # fmt: skip
-    assert claim.concluded(judged("out of reach here", *found, reasons=(why,))) == (
-        "Answer: out of reach here. It cannot be tested here: number in flight of CnosDB 2.0.1 is 12, and at "
-        "least 100 is needed: The text is about 100 workers."
+    said = claim.finding(RUN, judged("out of reach here", *found, reasons=(why,)))
+    assert said.startswith("Out of reach here. CnosDB 2.0.1 loaded ")
+    assert said.endswith(
+        " It cannot be tested here: number in flight of CnosDB 2.0.1 is 12, and at least 100 is needed: The text is "
+        "about 100 workers."
     )
+    assert "clearly" not in said
     several = because("cases-unmet", cases=2, of=2, because=why)
     assert claim.meaning(judged("out of reach here", reasons=(several,))).startswith(
         "2 of 2 cases cannot be tested here; the first of them: number in flight"
@@ -477,7 +506,7 @@ def test_failures_of_a_compared_setup_are_not_in_other_setups(monkeypatch):
         failed=lambda cell, phase: 7 if (cell.system, phase) in failed else 0,
     )
     lead = judged(metric="rows_found")
-    assert conclusion._checks(run, [lead])[2] == "7 operations failed, all of them in other setups"
+    assert conclusion._checks(run, [lead])[2] == "7 failed operations, all in other setups"
     failed.add((OF, "load"))
     assert conclusion._checks(run, [lead])[1] == "passed, with exceptions"
 
@@ -486,7 +515,7 @@ def test_of_many_cases_on_one_side_only_the_number_is_said():
     many = [cell(str(size), low=1.2, high=1.4, measured=1.3) for size in range(2, 9)]
     one = judged("inconclusive", *many, cell("1", low=0.5, high=0.7, measured=0.6))
     said = "Of 8 cases (one per batch size), the ratio is clearly above 1 in 7 and clearly below 1 with batches of 1."
-    assert said in claim.concluded(one)
+    assert said in claim.finding(RUN, one)
 
 
 def test_a_publication_may_name_configurations_in_sentences(monkeypatch):
@@ -526,11 +555,11 @@ def test_a_named_configuration_of_one_system_is_said_beside_the_other(monkeypatc
 def test_an_open_verdict_says_that_no_case_confirms_the_claim():
     low = cell("1", low=0.4, high=0.6, measured=0.5, verdict="contradicted")
     high = cell("5000", low=0.9, high=1.1, measured=1.0, verdict="inconclusive")
-    assert claim.concluded(judged("inconclusive", low, high)).endswith(
+    assert claim.finding(RUN, judged("inconclusive", low, high)).endswith(
         "None confirms the claim, and too few refute it."
     )
     other = cell("9000", low=1.1, high=1.3, measured=1.2, verdict="direction only")
-    assert "None confirms" not in claim.concluded(judged("inconclusive", low, high, other))
+    assert "None confirms" not in claim.finding(RUN, judged("inconclusive", low, high, other))
 
 
 def test_the_cases_of_a_claim_are_a_list_in_words():
@@ -542,20 +571,24 @@ def test_a_page_says_at_once_what_its_answers_rest_on(monkeypatch: pytest.Monkey
     one = judged(runs=5, processors=3, expect=(0.9, 2.2))
     monkeypatch.setattr(conclusion, "strength", lambda *_: "3 trials of each setup, 2 cores")
     assert conclusion.how_sure(RUN, [one]) == (
-        "5 runs on 3 processors; 3 trials of each setup, 2 cores. "
-        "On another processor, expect this ratio to be 0.900-2.20."
+        "5 runs on 3 processors. On another processor, expect this ratio to be 0.900-2.20. "
+        "3 trials of each setup, 2 cores."
     )
-    assert conclusion.how_sure(RUN, [one, one]).endswith("expect the first ratio to be 0.900-2.20.")
+    assert conclusion.how_sure(RUN, [one, one]).startswith(
+        "5 runs on 3 processors. On another processor, expect the first ratio to be 0.900-2.20. "
+    )
     cases = [
         SimpleNamespace(expect=lambda level, ends=ends: ends if level == 0.05 else None)
         for ends in ((0.5, 2.0), (0.25, 1.0))
     ]
     both = judged("reproduced", cell("1"), cell("2"), runs=5, processors=3, expect=None, by_case=cases)
     said = "On another processor, expect the ratios of this claim between 0.250 and 2.00."
-    assert conclusion.how_sure(RUN, [both]).endswith(said)
+    assert (
+        conclusion.how_sure(RUN, [both]) == f"5 runs on 3 processors. {said} 3 trials of each setup, 2 cores."
+    )
     unknown = judged(
         "reproduced", cell("1"), cell("2"), runs=5, processors=3, expect=None, by_case=[cases[0], None]
     )
     assert "another processor" not in conclusion.how_sure(RUN, [unknown])
     several = judged(runs=1, processors=1, expect=None)
-    assert conclusion.how_sure(RUN, [several]) == "1 run on 1 processor; 3 trials of each setup, 2 cores."
+    assert conclusion.how_sure(RUN, [several]) == "1 run on 1 processor. 3 trials of each setup, 2 cores."

@@ -60,3 +60,26 @@ def test_only_loads_that_the_profile_runs_are_described_each_with_its_time(plain
         "; in the phase first, each client writes for 5 s in each trial; "
         "in the phase second, each client writes for 60 s in each trial"
     )
+
+
+def test_datasets_of_several_scales_are_not_described_by_one_of_them(plain, monkeypatch):
+    facts = {"dataset": {"rows": 720, "scale": 2, "generator": "devops", "bytes": 9000}}
+    monkeypatch.setattr(type(plain), "facts", lambda self, topic: facts.get(topic, {}))
+    assert setting._data(plain) == "720 synthetic rows of 2 hosts, 9.00 kB as text"
+    monkeypatch.setattr(setting, "_levels", lambda run, factor: ["2", "20"] if factor == "scale" else [])
+    assert setting._data(plain) == "synthetic rows of 2 and 20 hosts"
+    facts["dataset"]["generator"] = "other"
+    assert setting._data(plain) == "synthetic rows at the scales 2 and 20"
+
+
+def test_the_machine_of_the_run_is_not_the_only_one_that_answers_rest_on(plain, monkeypatch):
+    monkeypatch.setattr(setting.opening, "processors", lambda _: {"A": plain, "B": plain, "C": plain})
+    monkeypatch.setattr(setting, "machine", lambda _: "2 cores of A")
+    [row] = [row for row in setting.table(plain).rows if row[0] == "Machine"]
+    assert row[1] == "2 cores of A; other runs on B and C"
+
+
+def test_a_line_has_machine_versions_and_durability_of_the_compared_systems_alone(plain, monkeypatch):
+    duckdb = [cell for cell in plain.cells if cell.system == "duckdb"]
+    monkeypatch.setattr(setting, "machine", lambda _: "2 cores of A")
+    assert setting.brief(plain, duckdb) == "2 cores of A. DuckDB 1.5.6: at every commit"

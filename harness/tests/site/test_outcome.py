@@ -10,6 +10,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.claim import OWN
 from benchbook.declare.publication import Publication
 from benchbook.record import database
+from benchbook.report import claim
 from benchbook.site import outcome, overview
 from benchbook.site.outcome import outcomes
 from tests.record import synthetic_run
@@ -112,7 +113,7 @@ def test_the_lead_claim_is_on_the_first_conclusion_else_the_first_ratio(tmp_path
     lead = outcome.lead(run)
     assert lead is not None
     assert lead.id == "faster-1"
-    said = outcome.finding(run, lead)
+    said = claim.found(run, lead)
     assert said.startswith("DuckDB 1.5.6 loaded 2.2")
     assert "times as many rows per second as SQLite 3.45.1 (95 % CI " in said
     assert said.endswith("; the claim is a ratio of 0.500.")  # quickstart reruns no publication

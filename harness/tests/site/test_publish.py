@@ -7,6 +7,7 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -201,6 +202,47 @@ def test_a_run_is_not_published_before_the_earlier_ones_of_its_experiment(tmp_pa
         '[[run]]\nid = "run-2"\nreason = "The disk was full."\ndate = 2026-03-02\nby = "Benchbook"\n'
     )
     published.publish(results, "run-3", data)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "mine", "counts"),
+    [
+        ({"profile": "seed"}, {}, True),
+        ({"profile": "smoke"}, {"profile": "smoke"}, True),
+        ({"profile": "smoke"}, {}, False),
+        ({"created": "2026-03-03T09:30:00+00:00"}, {}, False),
+        ({"name": "kline-mysql-vs-kv"}, {}, False),
+        ({"factors": {"system": ["influxdb-1.8.10"], "aa": ["A", "B"]}}, {}, False),
+        ({"finished": False}, {}, False),
+        ({"own": False, "host": {"machine": {"id": "another"}}}, {}, False),
+    ],
+    ids=[
+        "another profile", "smoke before smoke", "smoke", "later", "another experiment", "A/A", "unfinished",
+        "of another machine",
+    ],
+)  # fmt: skip
+def test_which_earlier_runs_must_be_published_first(
+    tmp_path: Path, earlier: dict[str, Any], mine: dict[str, Any], counts: bool
+):
+    results = tmp_path / "results"
+    for run_id, options in (("run-1", earlier), ("run-2", mine)):
+        given = {
+            "created": "2026-03-02T09:30:00+00:00" if options is mine else "2026-03-01T09:30:00+00:00",
+            **options,
+        }
+        finished = given.pop("finished", True)
+        factors = given.pop("factors", {"system": ["influxdb-1.8.10", "cnosdb-2.0.1"]})
+        measured_run.write(results, run_id, factors, lambda levels, block: {}, database=False, **given)
+        (results / "runs" / run_id / "declared").mkdir()
+        (results / "runs" / run_id / "declared" / "experiment.toml").touch()
+        if not finished:
+            path = results / "runs" / run_id / "run.json"
+            path.write_text(json.dumps({**json.loads(path.read_text()), "finished_at": None}))
+    if counts:
+        with pytest.raises(RequestError, match=r"1 earlier run of cnos-vs-influx .* is not published: run-1"):
+            published.publish(results, "run-2", tmp_path / "data")
+    else:
+        assert published.publish(results, "run-2", tmp_path / "data").is_dir()
 
 
 def test_a_run_whose_trials_were_changed_after_they_ended_is_not_published(

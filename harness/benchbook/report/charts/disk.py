@@ -40,8 +40,9 @@ def chart(
             f"; the next smallest has {following}" if following else ""
         )
     trials = sorted({len(one.points) for one, _ in rows.values()})
+    number = quantity.counted(trials[0], "trial")
     subtitle = (
-        f"Bytes on disk after background work, linear axis; less is better; n = {trials[0]} trials of each setup. "
+        f"Bytes on disk after background work, linear axis; less is better; n = {number} of each setup. "
         f"Dark: data; pale: log; palest: {REST}, most of which an empty server has too"
     )
     return Figure(

@@ -138,7 +138,8 @@ def subtitle(found: Sequence[Estimate], scale: str, unit: str, *, published: boo
     of = f" ({unit})" if unit else ""
     parts = [f"{describe(first.metric).title}{of}, {scale} axis"]
     parts += [BETTER[first.direction]] if first.direction in BETTER else []
-    parts += [f"n = {trials} trials of each setup, bars are 95 % CIs"]
+    bars = "bars are 95 % CIs" if any(one.low is not None for one in found) else "too few for a CI"
+    parts += [f"n = {trials} trial{'' if trials == '1' else 's'} of each setup, {bars}"]
     parts += ["hollow diamonds were published"] if published else []
     return "; ".join(parts)
 
@@ -146,18 +147,14 @@ def subtitle(found: Sequence[Estimate], scale: str, unit: str, *, published: boo
 def caveat(run: Run, found: Sequence[Estimate]) -> str:
     """Return the notes that concern the numbers of a chart: short phases, a busy client, transport."""
     phases = list(dict.fromkeys(one.phase for one in found))
-    brief = [
-        seconds
-        for phase in phases
-        for name, seconds in limits.brief(run, phase).items()
-        if any((one.phase, one.cell.name) == (phase, name) and one.points for one in found)
-    ]
+    lasted = {phase: limits.brief(run, phase) for phase in phases}
+    brief = [one for one in found if one.points and one.cell.name in lasted[one.phase]]
     notes = []
     if brief:
-        shortest = quantity.text(min(brief), "s")
-        notes.append(
-            f"Dashed: phases shorter than 1 s (the shortest: {shortest}); these are too short for a verdict."
-        )
+        shortest = quantity.text(min(lasted[one.phase][one.cell.name] for one in brief), "s")
+        # The bars are dashed, and a point without an interval has none.
+        start = "Dashed: phases" if any(one.low is not None for one in brief) else "Phases"
+        notes.append(f"{start} shorter than 1 s (the shortest: {shortest}) are too short for a verdict.")
     if found[0].metric.startswith("latency_p") and any(one.cell.ok and not one.points for one in found):
         notes.append(f"A percentile is missing where fewer than {FEWEST_BEYOND} operations lie beyond it.")
     busy = [one for one in limits.busy_client(run) if one.facts["phase"] in phases]

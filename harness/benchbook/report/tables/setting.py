@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -10,12 +11,14 @@ from benchbook.analyse import quantity, wording
 from benchbook.analyse.cells import labelled
 from benchbook.analyse.rules import durability_of
 from benchbook.analyse.run import Run
+from benchbook.analyse.values import Cell
 from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
 from benchbook.declare.workload import having
 from benchbook.plan.factors import FROM
+from benchbook.report import opening
 from benchbook.report.table import Block, Table, escape_html, escape_markdown
 
 SOURCES = {"devops": "hosts", "iot": "trucks"}
@@ -34,13 +37,13 @@ def table(run: Run) -> Table | Block:
     """
     publication = Catalogue().publication(run.experiment)
     ours = {
-        "Machine": machine(run),
+        "Machine": "; other runs on ".join(filter(None, [machine(run), wording.listing(_others(run))])),
         "Versions": ", ".join(
             [*dict.fromkeys(_version(run, cell.system) for cell in labelled(run) if cell.ok), *_programs(run)]
         ),
         "Data": _data(run),
         "Clients": _clients(run),
-        "Durability": _durability(run),
+        "Durability": _durability(run, labelled(run), run.title),
         "Trials": _trials(run),
     }
     ours = {name: text for name, text in ours.items() if text}
@@ -94,6 +97,11 @@ def machine(run: Run) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _others(run: Run) -> list[str]:
+    """Return the other processors with published runs, which answers may rest on."""
+    return list(opening.processors(run))[1:]
+
+
 def _version(run: Run, system: str) -> str:
     """Return the title of a system, with the version that it reported if the title has another one or none."""
     title = run.title(system)
@@ -139,7 +147,8 @@ def _generated(run: Run, facts: dict[str, Any]) -> str:
     """Return the rows that a generator makes: how many, or for how long they are loaded."""
     rows, scale = facts.get("rows"), facts.get("scale")
     noun = SOURCES.get(str(facts.get("generator")))
-    of = f" of {scale} {noun}" if scale and noun else ""
+    scales = _levels(run, "scale")
+    of = f" of {wording.listing(scales or [str(scale)])} {noun}" if scale and noun else ""
     profile = (run.declared.get("profiles") or {}).get(run.profile) or {}
     by_duration: dict[str, list[str]] = {}
     loading = having(lambda one: one.loads)
@@ -159,6 +168,8 @@ def _generated(run: Run, facts: dict[str, Any]) -> str:
             for duration, names in by_duration.items()
         ]
         return "; ".join([f"synthetic rows{of}", *each])
+    if len(scales) > 1:  # the facts are those of one of the datasets
+        return f"synthetic rows{of or f' at the scales {wording.listing(scales)}'}"
     return ", ".join(filter(None, (f"{quantity.count(rows)} synthetic rows{of}", size)))
 
 
@@ -192,13 +203,19 @@ def _levels(run: Run, factor: str) -> list[str]:
     return sorted(found, key=natural)
 
 
-def _durability(run: Run) -> str:
+def brief(run: Run, cells: Sequence[Cell]) -> str:
+    """Return in a line the machine, and the versions of some cells with their durability."""
+    durable = _durability(run, cells, lambda system: _version(run, system))
+    return ". ".join(filter(None, [machine(run), durable]))
+
+
+def _durability(run: Run, cells: Sequence[Cell], title: Callable[[str], str]) -> str:
     """Return for each system when an acknowledged write is flushed, without the settings in parentheses.
 
     Configurations of one system that differ are named.
     """
     found: dict[str, dict[str, list[str]]] = {}
-    for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in labelled(run) if cell.ok):
+    for system, arm in dict.fromkeys((cell.system, cell.arm) for cell in cells if cell.ok):
         text = str(durability_of(run, system, arm).get("fsync") or "not declared").partition(" (")[0]
         text = "no sync" + text.removeprefix("none") if text.startswith("none") else text
         found.setdefault(text.partition(";")[0], {}).setdefault(system, []).append(arm)
@@ -206,9 +223,9 @@ def _durability(run: Run) -> str:
 
     def named(system: str, arms: list[str]) -> str:
         if texts[system] == 1:
-            return run.title(system)
+            return title(system)
         which = ", ".join(arms) if len(arms) <= MOST_ARMS else f"{len(arms)} other configurations"
-        return f"{run.title(system)} ({which})"
+        return f"{title(system)} ({which})"
 
     return "; ".join(
         f"{', '.join(named(*one) for one in systems.items())}: {text}" for text, systems in found.items()

@@ -117,7 +117,8 @@ def checks(run: Run) -> Markdown | Block:
     if not passed:
         return missing("The list of checks", "the run recorded none")
     trials = run.frame("trials").filter(pl.col("status") != "skipped").height
-    return Markdown(f"All {passed:,} checks of {trials:,} trials passed, and no operation failed.")
+    every = f"{quantity.counted(passed, 'check')} of {quantity.counted(trials, 'trial')}"
+    return Markdown(f"All {every} passed, and no operation failed.")
 
 
 SHOWN = 12
@@ -301,7 +302,7 @@ def gaps_table(run: Run) -> Table | Markdown:
     planned = run.info["planned_trials"]
     undone = (planned or trials.height) - trials.height
     if bad.is_empty() and undone <= 0:
-        return Markdown(f"All {trials.height} trials of the run are valid.")
+        return Markdown(f"Valid: all {quantity.counted(trials.height, 'trial')} of the run.")
     labels = {one.name: one for one in labelled(run)}
     together: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in bad.to_dicts():
