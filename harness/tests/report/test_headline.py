@@ -430,7 +430,7 @@ def test_cases_that_are_all_on_one_side_are_not_listed():
     above = [cell("1", low=1.2, high=1.4, measured=1.3), cell("5", low=2.2, high=2.4, measured=2.3)]
     one = judged("different size", *above)
     assert "The ratio is clearly above 1 in all 2 cases (one per batch size)." in claim.finding(RUN, one)
-    unclear = [cell("1", low=0.7, high=1.4, measured=1.0), cell("5", low=0.9, high=2.4, measured=1.3)]
+    unclear = [cell(size, low=0.7, high=1.4, measured=1.0, verdict="inconclusive") for size in ("1", "5")]
     one = judged("inconclusive", *unclear, cell("9", low=0.9, high=1.2, measured=1.1, verdict="reproduced"))
     said = "Of 3 cases (one per batch size), the ratio is not clearly above or below 1 in any."
     assert said in claim.finding(RUN, one)
