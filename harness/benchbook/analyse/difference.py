@@ -6,7 +6,7 @@ Reports show it before their numbers (rule 14 of docs/methods.md).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +80,7 @@ def _work(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
             for side in ([one for one, _ in matched], [two for _, two in matched])
         ]
         if any(getattr(one, name) != getattr(two, name) for one, two in matched):
-            a_, b_ = map(_digests, digests)
-            found.append(Difference(group, f"digest of the {what}", a_, b_, opaque=True))
+            found.append(_of_digests(group, f"digest of the {what}", *digests))
     if any(one.group == "data" for one in found):
         one, two = (run.facts("dataset") for run in (a, b))
         found += [
@@ -91,15 +90,8 @@ def _work(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Difference]:
         ]
     for one_, two_ in matched:
         if one_.configurations != two_.configurations:
-            found.append(
-                Difference(
-                    "configuration",
-                    f"configuration of {one_.name}",
-                    _digests(one_.configurations),
-                    _digests(two_.configurations),
-                    opaque=True,
-                )
-            )
+            what = f"configuration of {one_.name}"
+            found.append(_of_digests("configuration", what, one_.configurations, two_.configurations))
     return found
 
 
@@ -111,14 +103,7 @@ def _experiment(a: Run, b: Run) -> list[Difference]:
     ]
     digests = [run.info.get("experiment_digest") for run in (a, b)]
     if a.experiment == b.experiment and digests[0] != digests[1]:
-        found.append(
-            Difference(
-                "experiment",
-                "experiment.toml",
-                *(_digests([one] if one else []) for one in digests),
-                opaque=True,
-            )
-        )
+        found.append(_of_digests("experiment", "experiment.toml", *([one] if one else [] for one in digests)))
     return found
 
 
@@ -138,8 +123,8 @@ def _systems(a: Run, b: Run, matched: list[tuple[Cell, Cell]]) -> list[Differenc
         ):
             values = [held.get(key) for held in programs]
             if values[0] != values[1]:
-                a_, b_ = map(_short, values)
-                found.append(Difference("systems", f"{what} of {shown}", a_, b_, opaque=key == "digest"))
+                one_, two_ = map(_short, values)
+                found.append(Difference("systems", f"{what} of {shown}", one_, two_, key == "digest"))
         if durable[0] != durable[1]:
             found.append(Difference("systems", f"declared arms of {shown}", "as they were", "changed"))
     return found
@@ -163,7 +148,7 @@ def _machine(a: Run, b: Run) -> list[Difference]:
         values = [_text(held.get(name, {}).get("found")) for held in controls]
         # A controlled value such as the load varies a little from run to run and matters in neither.
         if states[0] != states[1] or (states[0] == "not controlled" and values[0] != values[1]):
-            found.append(Difference("machine", name, *values))
+            found.append(Difference("machine", name, values[0], values[1]))
     return found
 
 
@@ -215,6 +200,10 @@ def _short(value: Any) -> str:
     text = _text(value)
     bare = text.removeprefix("sha256:")
     return bare[:12] if len(bare) >= 40 and all(digit in "0123456789abcdef" for digit in bare) else text
+
+
+def _of_digests(group: str, what: str, a: Sequence[str], b: Sequence[str]) -> Difference:
+    return Difference(group, what, _digests(a), _digests(b), opaque=True)
 
 
 def _digests(held: Any) -> str:

@@ -198,7 +198,7 @@ def _checks(run: Run, leads: Sequence[Judgement]) -> tuple[str, str, str]:
         return (
             "Checks",
             "passed for what is compared",
-            f"{quantity.counted(failed, 'failed operation')}, all in other setups",
+            f"{quantity.counted(int(failed), 'failed operation')}, all in other setups",
         )
     return "Checks", PASSED.get(work.mark, work.mark), reasons.why(work)
 
