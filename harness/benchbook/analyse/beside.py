@@ -28,9 +28,9 @@ kept = contextlib.ExitStack()
 """Temporary results folders of this process, removed when it ends."""
 atexit.register(kept.close)
 
-Absence = Literal["withdrawn", "not learned", "removed", "earlier", "stopped"]
+Absence = Literal["withdrawn", "not learned", "removed", "elsewhere", "earlier", "stopped"]
 """Why a run counts for no verdict: it was withdrawn; it is published, and ``learned`` does not know it;
-``learned`` knows it, and it is not published any more; a run names it as a complete earlier one, or as one that was not
+``learned`` knows it, and it is not published any more; the same, in another project; a run names it as a complete earlier one, or as one that was not
 complete, and it is neither published nor a complete run of its maker in the results folder."""
 Groups = tuple[tuple[Run, ...], ...]
 """Runs, in groups of one processor each; the first group is that of the run itself, which comes first."""
@@ -82,6 +82,7 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
             one.export.run_id for one in of_project if not one.withdrawal and one.export.run_id not in known
         ],
         "removed": sorted(known - held) if learned.is_of(root()) else [],
+        "elsewhere": sorted(known - held) if run.run_id in known and not learned.is_of(root()) else [],
         "earlier": [name for name, finished in earlier.items() if finished],
         "stopped": [name for name, finished in earlier.items() if not finished],
     }

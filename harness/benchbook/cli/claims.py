@@ -69,6 +69,8 @@ def command(
         if compared:
             print()
             summary.show_rows(compared, claimed=False, level="95 % CI")
+        for one in others:
+            print(f"\n{textwrap.fill(one, WIDTH, break_on_hyphens=False)}")
         return
     if power:
         empty = "No claim has a measured ratio, so none has a power."

@@ -41,8 +41,8 @@ def command(
     options.require_project("replicate", "reports/data")
     if record and (gone := priors.removed(root())):
         raise RequestError(
-            f"{learned.FILE} names {', '.join(gone[:3])}{', …' if len(gone) > 3 else ''}, which {ledger.DATA} lacks. A"
-            " published run is never removed, because verdicts would change.",
+            f"{ledger.DATA} lacks {', '.join(gone[:3])}{', …' if len(gone) > 3 else ''}, which {learned.FILE} or the"
+            " history of git names. A published run is never removed, because verdicts would change.",
             f"Restore it from git. If it is defective, name it in the {ledger.WITHDRAWN} of its experiment.",
         )
     with tempfile.TemporaryDirectory(prefix="benchbook-replicate-") as scratch:

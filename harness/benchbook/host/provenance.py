@@ -117,6 +117,17 @@ def _git(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def removed(root: Path, place: Path) -> set[str]:
+    """Return the names of the runs in ``place/EXPERIMENT/RUN`` that a commit removed; empty without git's history."""
+    words = ["--no-renames", "--diff-filter=D", "--name-only", "--relative", "--format="]
+    try:
+        text = _git(root, "log", *words, "--", place.as_posix())
+    except (OSError, subprocess.SubprocessError):
+        return set()
+    paths = [Path(line) for line in text.splitlines()]
+    return {path.parent.name for path in paths if path.name == "run.json" and path.parents[2] == place}
+
+
 PACKAGES = (
     "altair", "duckdb", "hdrhistogram", "mistune", "nbformat", "numpy", "polars", "psutil",
     "pyarrow", "pydantic", "scipy", "vl-convert-python",

@@ -149,7 +149,7 @@ def _require_earlier(results: Path, found: Run, where: Path) -> None:
         if (one.experiment, one.against_itself) == (found.experiment, found.against_itself)
         and (one.profile != SMOKE or found.profile == SMOKE)
         and one.whole and one.finished_at is not None and runs.is_made_here(one, machine)
-        and (one.created_at, one.run_id) < (found.created_at, found.run_id) and one.run_id not in known
+        and _is_before(one, found) and one.run_id not in known
     ]  # fmt: skip
     if open_:
         number = "1 earlier run" if len(open_) == 1 else f"{len(open_)} earlier runs"
@@ -160,6 +160,12 @@ def _require_earlier(results: Path, found: Run, where: Path) -> None:
             f"Publish it first: {command(f'export {open_[0]} --publish')}. If it must not count, say why in "
             f"{where / ledger.LEFT_OUT}, which the page of the experiment shows (docs/publishing.md).",
         )
+
+
+def _is_before(one: Run, found: Run) -> bool:
+    """Return whether a complete run began or ended before another one: then its values were known before those."""
+    began = (one.created_at, one.run_id) < (found.created_at, found.run_id)
+    return began or (one.finished_at or "") < (found.finished_at or "")
 
 
 def _machine_of(found: Run) -> str:

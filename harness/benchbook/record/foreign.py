@@ -49,6 +49,7 @@ ENTRIES: Mapping[str, Mapping[str, tuple[type, ...]]] = {
         "finished": (bool,), "trials": (int,),
     },
     "altered": {"trial_id": (str,), "status": (str,), "why": (str,)},
+    "stopped": {"trial_id": (str,), "times": (int,)},
 }  # fmt: skip
 """Lists in the description of a run from which pages say what may have been chosen → what each entry has."""
 ANY_SEED = "order_seed"

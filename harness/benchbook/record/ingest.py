@@ -53,7 +53,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 _AS_IS = ("run_id", "experiment", "title", "question", "profile", "order_seed")
 _TOPICS = (
     "provenance", "host", "controls", "dataset", "programs", "calibration", "declared", "cluster", "sequential",
-    "gate", "looks", "earlier_runs", "altered",
+    "gate", "looks", "earlier_runs", "altered", "stopped",
 )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""The journal of a run: each trial that ended, so that nobody can remove one, continue the run, and tell no one.
+"""The journal of a run: each trial that began or ended, so that nobody can drop one, continue the run, and tell no one.
 
 A trial that is gone or different when a run is continued runs again, and ``run.json`` names it under ``altered`` with
-what the journal says of it. Each line is sealed together with all lines before it (``seal.py``), and the last seal is
+what the journal says of it. One that began and did not end is named under ``stopped``. Each line is sealed together with all lines before it (``seal.py``), and the last seal is
 also in the user's state folder: a journal that is cut short or removed does not fit it.
 """
 
@@ -25,6 +25,8 @@ HEADS = "journals"
 """Folder of the user's state that has the last seal of each run's journal."""
 
 STATED = ("trial_id", "status", "place", "digest")
+BEGUN = "begun"
+"""Status of a trial in the line of its begin; that of its end has the status that it got."""
 LONGEST_LINE_BYTES = 4096
 
 Why = Literal["removed", "changed", "journal"]
@@ -39,6 +41,35 @@ class Altered(TypedDict):
     why: Why
 
 
+class Stopped(TypedDict):
+    """A trial that began and did not end, such as one whose harness was killed."""
+
+    trial_id: str
+    times: int
+
+
+def begun(run: Path, place: Path, trial_id: str) -> None:
+    """Add a trial that begins in ``place``: one that is stopped may have been stopped because of its values."""
+    _append(run, {"trial_id": trial_id, "status": BEGUN, "place": place.name, "digest": ""})
+
+
+def stopped(run: Path) -> list[Stopped]:
+    """Return the trials that began and did not end, and how often; for a run that nobody carries out now."""
+    times: dict[str, int] = {}
+    open_: set[str] = set()
+    for line in _read(run)[0]:
+        name = line["trial_id"]
+        if line["status"] != BEGUN:
+            open_.discard(name)
+            continue
+        if name in open_:
+            times[name] = times.get(name, 0) + 1
+        open_.add(name)
+    for name in open_:
+        times[name] = times.get(name, 0) + 1
+    return [{"trial_id": name, "times": times[name]} for name in sorted(times)]
+
+
 def ended(run: Path, place: Path, trial_id: str, status: str) -> None:
     """Add a trial that was just written to ``place``. Without a key for seals there is no journal."""
     digest = _digest(place)
@@ -51,7 +82,7 @@ def altered(run: Path, unreadable: Collection[str] = ()) -> list[Altered]:
     lines, whole = _read(run)
     if not whole:
         return [{"trial_id": "", "status": "", "why": "journal"}]
-    last = {line["trial_id"]: line for line in lines}
+    last = {line["trial_id"]: line for line in lines if line["status"] != BEGUN}
     found: list[Altered] = []
     for line in last.values():
         now = _digest(run / "trials" / line["place"])

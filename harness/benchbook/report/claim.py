@@ -533,7 +533,7 @@ def finding_html(run: Run, one: Judgement) -> str:
     reading = grade.reading(one)
     said = escape_html(f"{found(run, one)} {_because(one)}".rstrip())
     return (
-        f'<div class="bb-said" style="--answer: {theme.answer_colour(reading.holds)}">'
+        f'<div class="bb-found" style="--answer: {theme.answer_colour(reading.holds)}">'
         f"{holding.marked(_capital(word(one)), reading)} {said}</div>"
     )
 

@@ -101,7 +101,7 @@ def looks(run: Run) -> str:
         return f"The claims are not judged yet: that happens first after {made.first} blocks."
     last = taken[-1]
     number = sum(look["block"] >= made.first for look in taken)
-    times = "once" if number == 1 else f"{number} times"
+    times = _times(number)
     blocks = quantity.counted(last["block"], "block")
     after = f"after {blocks} (at most {made.maximum}), and its claims were judged {times}"
     if last["stopped"] is None:
@@ -347,7 +347,7 @@ def _earlier(run: Run) -> list[str]:
 
 def chosen(run: Run) -> list[str]:
     """Return the levels, runs and trials that are chosen or left out: whoever did that may have chosen a verdict."""
-    return [*_levels(run), *absent(run), *altered(run), *changed_since(run)]
+    return [*_levels(run), *absent(run), *altered(run), *stopped(run), *changed_since(run)]
 
 
 def _levels(run: Run) -> list[str]:
@@ -381,6 +381,22 @@ def altered(run: Run) -> list[str]:
     return found
 
 
+def stopped(run: Run) -> list[str]:
+    """Return which trials began, were stopped and ran again: somebody may have stopped them for their values."""
+    held = run.fact_list("stopped")
+    if not held:
+        return []
+    named = _first([f"{one['trial_id']} ({_times(one['times'])})" for one in held], NAMED_TRIALS)
+    what = "1 trial was" if len(held) == 1 else f"{len(held)} trials were"
+    return [
+        f"{what} stopped before the end, and ran again: {named}. The values that count here may have been chosen."
+    ]
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
 def changed_since(run: Run) -> list[str]:
     """Return which trials were removed or changed after they ended, of this run and of those that count beside it."""
     found = []
@@ -399,6 +415,7 @@ _ABSENT: Mapping[beside.Absence, str] = {
     "withdrawn": "withdrawn",
     "not learned": "published, but reports/priors.json does not name it: ./bench replicate --record",
     "removed": "named in reports/priors.json, but missing from reports/data",
+    "elsewhere": "published beside this one by Benchbook, but not in this project",
     "earlier": "named by this run as complete and earlier, but neither published as one of the project nor a complete"
     " run of the same user in its results folder",
     "stopped": "named by this run as earlier, and not complete: it was stopped or failed to end",

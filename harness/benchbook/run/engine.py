@@ -36,7 +36,7 @@ from benchbook.record.folder import (
 from benchbook.record.runs import left
 from benchbook.record.trial_record import Trial
 from benchbook.run.context import Context, prepare
-from benchbook.run.description import check_same, describe, keep_declarations
+from benchbook.run.description import check_same, describe, earlier_runs, keep_declarations
 from benchbook.run.progress import Observer
 from benchbook.run.scratch import (
     announced,
@@ -157,7 +157,7 @@ def carry_out(
         if others := neighbours():
             observer.note(neighbours_note(others))
         missing = {trial["trial_id"] for trial in left(results, plan.run_id, observer.note)}
-        altered = journal.altered(folder, missing)
+        altered, stopped = journal.altered(folder, missing), journal.stopped(folder)
         missing |= {one["trial_id"] for one in altered if one["why"] == "changed"}
         todo = [trial for trial in plan.trials if trial.trial_id in missing]
         observer.run_started(plan, len(plan.trials) - len(todo))
@@ -168,6 +168,7 @@ def carry_out(
                     _require_entrance(context)
                     _run_record(context, folder, argv)
                     _tell_altered(folder, altered, observer)
+                    _tell_stopped(folder, stopped, observer)
                     for block, trials in itertools.groupby(todo, key=lambda trial: trial.block):
                         _look(folder, block, take_look)
                         taken = looks.read(folder)
@@ -177,7 +178,7 @@ def carry_out(
             else:
                 _tell_altered(folder, altered, observer)
             _look(folder, plan.trials[-1].block + 1, take_look)
-            _finish(folder)
+            _finish(folder, results, plan)
             database.enter(results, folder)
         finally:
             observer.run_ended()
@@ -223,6 +224,7 @@ def _carry_out_trial(context: Context, trial: PlannedTrial, folder: Path) -> Non
         _set_aside(place, folder / "corrupt", context.observer)
     guarded.remove_tree(place)  # what a killed harness left of this trial
     place.mkdir(parents=True)
+    journal.begun(folder, place, trial.trial_id)
     context.observer.trial_started(trial)
     record = (
         carry_out_on_cluster(context, trial, place)
@@ -289,12 +291,29 @@ def _tell_altered(folder: Path, found: list[journal.Altered], observer: Observer
     observer.note(f"trials that had ended were removed or changed ({named}); the run and its page say so")
 
 
-def _finish(folder: Path) -> None:
-    """Record when the run was first complete."""
+def _tell_stopped(folder: Path, found: list[journal.Stopped], observer: Observer) -> None:
+    """Record in ``run.json`` which trials began, did not end, and run again."""
+    held = read_object(folder / RUN_FILE)
+    times = {one["trial_id"]: one["times"] for one in held.get("stopped") or []}
+    more = [one for one in found if one["times"] > times.get(one["trial_id"], 0)]
+    if more:
+        times |= {one["trial_id"]: one["times"] for one in more}
+        told = [{"trial_id": name, "times": number} for name, number in sorted(times.items())]
+        write_json(folder / RUN_FILE, {**held, "stopped": told})
+        named = ", ".join(one["trial_id"] for one in more)
+        observer.note(
+            f"trials were stopped before they ended ({named}); they run again, and the run's page says so"
+        )
+
+
+def _finish(folder: Path, results: Path, plan: Plan) -> None:
+    """Record when the run was first complete, and which other runs of the experiment were complete before that."""
     run = read_object(folder / RUN_FILE)
     if run["finished_at"] is None:
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-        write_json(folder / RUN_FILE, {**run, "finished_at": ended})
+        earlier = {one["run_id"]: one for one in run.get("earlier_runs") or []}
+        earlier |= {one["run_id"]: one for one in earlier_runs(results, plan)}
+        write_json(folder / RUN_FILE, {**run, "earlier_runs": [*earlier.values()], "finished_at": ended})
 
 
 def _trial_folder(folder: Path, trial: PlannedTrial) -> Path:

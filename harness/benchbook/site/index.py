@@ -247,14 +247,17 @@ def _summed(found: Sequence[Judgement]) -> str:
         known = [f"{sizes[size]} {holding.SIZES[size][0]}" for size in holding.SIZES if sizes[size]]
         unsized = held - sizes.total()
         known += [f"{unsized} without a published size"] if known and unsized else []
-        parts.append(f"**{held}** hold" + (f" ({', '.join(known)})" if known else ""))
-    for verb, members in (
-        ("do not hold", judgement.CONTRARY),
-        ("are open", ("open",)),
-        ("have no answer", ("out of reach here", "not comparable")),
+        parts.append(
+            f"**{held}** hold{'s' if held == 1 else ''}" + (f" ({', '.join(known)})" if known else "")
+        )
+    for one_does, several_do, members in (
+        ("does not hold", "do not hold", judgement.CONTRARY),
+        ("is open", "are open", ("open",)),
+        ("has no answer", "have no answer", ("out of reach here", "not comparable")),
     ):
         named = [f"{counts[one]} {holding.HOLDS[one][0]}" for one in members if one in counts]
         if number := sum(counts.get(one, 0) for one in members):
+            verb = one_does if number == 1 else several_do
             parts.append(f"**{number}** {verb}" + (f" ({', '.join(named)})" if len(members) > 1 else ""))
     return listing(parts)
 

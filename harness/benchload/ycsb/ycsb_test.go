@@ -163,6 +163,8 @@ type memory struct {
 	lock    sync.Mutex
 	records map[string][][]byte
 	lies    bool
+	// behind changes what a scan returns behind its first record.
+	behind bool
 }
 
 func (*memory) Name() string             { return "memory" }
@@ -206,8 +208,13 @@ func (m *memory) Scan(from string, count int, into []Record) ([]Record, error) {
 		}
 	}
 	slices.Sort(keys)
-	for _, key := range keys[:min(count, len(keys))] {
-		into = append(into, Record{key, m.records[key]})
+	for place, key := range keys[:min(count, len(keys))] {
+		fields := m.records[key]
+		if m.behind && place > 0 {
+			fields = slices.Clone(fields)
+			fields[0] = append(slices.Clone(fields[0][:len(fields[0])-1]), 'x')
+		}
+		into = append(into, Record{key, fields})
 	}
 	return into, nil
 }
@@ -277,6 +284,14 @@ func TestAStoreThatChangesAValueIsFound(t *testing.T) {
 	run := program(t, &memory{records: map[string][][]byte{}, lies: true})
 	run("--do", "load")
 	if code, summary, _ := run("--do", "a", "--operations", "300"); code != 1 || summary["errors"] == 0.0 {
+		t.Errorf("code %d, %v", code, summary)
+	}
+}
+
+func TestEveryRecordOfAScanIsChecked(t *testing.T) {
+	run := program(t, &memory{records: map[string][][]byte{}, behind: true})
+	run("--do", "load")
+	if code, summary, _ := run("--do", "e", "--operations", "300"); code != 1 || summary["errors"] == 0.0 {
 		t.Errorf("code %d, %v", code, summary)
 	}
 }

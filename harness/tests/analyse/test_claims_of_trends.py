@@ -55,6 +55,30 @@ def test_a_trend_along_sizes_follows_the_bytes_not_the_order_of_the_trials(tmp_p
     assert found.measured == pytest.approx(4, rel=0.05)
 
 
+@pytest.mark.parametrize("monotonic", [True, False])
+def test_failures_at_a_level_in_between_leave_a_trend_open(tmp_path: Path, monotonic: bool) -> None:
+    rates = dict(zip(SIZES, [1.0, 2.0, 3.0, 4.0, 5.0], strict=True))
+    declared = {
+        **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric", "of")},
+        "test": "rises", "along": "batch_size", "monotonic": monotonic,
+    }  # fmt: skip
+    chance = random.Random(2)
+
+    def value(levels: dict[str, Any], block: int) -> dict[tuple[str, str], float]:
+        return {("load", "rows_per_second"): rates[levels["batch_size"]] * math.exp(chance.gauss(0, 0.01))}
+
+    def errors(levels: dict[str, Any], block: int) -> list[dict[str, Any]]:
+        failed = {"phase": "load", "kind": "refused", "operations": 5, "rows": 5}
+        return [failed] if levels["batch_size"] == SIZES[2] else []
+
+    measured_run.write(
+        tmp_path, "run-1", {"system": [CNOS], "batch_size": SIZES}, value, errors=errors,
+        declared=measured_run.experiment("cnos-vs-influx", claims=[declared]),
+    )  # fmt: skip
+    [found] = claims.judge_run(tmp_path, "run-1", measured_run.PUBLISHED)
+    assert (found.verdict, found.reasons[0].code) == ("inconclusive", "operations-failed")
+
+
 def test_a_trend_along_levels_without_an_order_is_refused() -> None:
     declared = {
         **{key: BASE[key] for key in ("id", "statement", "source", "phase", "metric")},

@@ -173,6 +173,12 @@ def test_what_two_builds_of_one_source_differ_by_is_noise_of_the_ratio() -> None
     assert found is not None
     assert found.variance == pytest.approx(math.log(1.1) ** 2 / 2 / 2, rel=0.01)
     assert found.comparisons == 2
+    # Too little for a test at 10 %, which two builds hardly ever pass: it counts all the same.
+    chance = np.random.default_rng(4)
+    near = [{block: value * math.exp(chance.normal(0, 0.02)) for block in blocks} for value in (1.0, 1.012)]
+    little = of_builds([near, near])
+    assert little is not None
+    assert little.variance > 0
     alike = of_builds([head, head])
     assert alike is not None
     assert alike.variance == 0

@@ -378,7 +378,9 @@ def test_a_run_that_should_count_and_does_not_is_named(
     with opened(tmp_path / "results", str(place / third)) as found:
         assert sum("counts for no verdict" in one for one in limits.limits(Run(found.results, third))) == 3
     monkeypatch.setattr(learned.checkout, "found", lambda _: tmp_path / "installed" / learned.FILE)
-    assert absent(first, second, third) == gone  # an installed package has priors and no runs
+    # An installed package has priors and no runs.
+    assert absent(first, second, third) == {"elsewhere": (second,), **gone}
+    assert absent(first, second) == gone, "a run of one's own says nothing of Benchbook's"
     (place / "withdrawn.toml").write_text(
         f'[[run]]\nid = "{first}"\nreason = "It was noisy."\ndate = 2026-03-04\nby = "B"\n'
     )

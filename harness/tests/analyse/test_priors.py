@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -58,8 +59,39 @@ def test_nothing_is_learned_while_a_run_that_was_learned_from_is_gone(
     monkeypatch.setattr(replicate.options, "require_project", lambda *_: None)
     monkeypatch.setattr(catalogue, "root", lambda: tmp_path)
     assert run(["replicate", "--record"]) == 2
-    assert f"reports/priors.json names {held[0]}, which reports/data lacks." in capsys.readouterr().err
+    said = f"reports/data lacks {held[0]}, which reports/priors.json or the history of git names."
+    assert said in capsys.readouterr().err
     assert (tmp_path / learned.FILE).read_bytes() == (ROOT / learned.FILE).read_bytes()
+
+
+def test_a_run_that_a_commit_removed_is_gone_although_no_file_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The attack: remove a run, take its name out of reports/priors.json, and commit both."""
+
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
+
+    for name in ("run-1", "run-2", "run-3"):
+        folder = tmp_path / ledger.DATA / "quickstart" / name
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(f'{{"name": "{name}"}}')
+    (tmp_path / ledger.DATA / "notes").mkdir()
+    (tmp_path / ledger.DATA / "notes" / "run.json").write_text("{}")
+    monkeypatch.setattr(learned, "is_of", lambda _: True)
+    monkeypatch.setattr(learned, "runs", frozenset)
+    assert priors.removed(tmp_path) == [], "no history"
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "Publish")
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / "run-1")
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / "run-2")
+    shutil.rmtree(tmp_path / ledger.DATA / "notes")
+    git("add", ".")
+    git("commit", "-m", "Tidy")
+    (tmp_path / ledger.DATA / "quickstart" / "run-2").mkdir()  # restored
+    assert priors.removed(tmp_path) == ["run-1"]
 
 
 def test_nothing_is_learned_from_a_contributed_run(tmp_path: Path):

@@ -67,7 +67,11 @@ def test_cold_trials_that_read_nothing_are_not_believed_and_lukewarm_ones_are_to
             ((cold,), "not kept", "6 trials are recorded as cold but read nothing"),
             ((cold, read), "kept", "verified by bytes read"),
             (("UPDATE trials SET cache_state = 'lukewarm' WHERE \"index\" = 0",), "partly", "lukewarm, warm"),
-            (('UPDATE trials SET cache_state = NULL WHERE "index" = 0',), "not recorded", "1 trials"),
+            (
+                ('UPDATE trials SET cache_state = NULL WHERE "index" = 0',),
+                "not recorded",
+                "not recorded in 1 trial",
+            ),
         )
     ):
         run = made(run_id=f"quickstart-20260303T000000-000{number}")

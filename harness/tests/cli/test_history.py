@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchbook.cli import history
 from benchbook.cli.app import run
 from benchbook.declare import catalogue
+from benchbook.record import ledger
 from tests.record import synthetic_run
 
 
@@ -63,6 +65,22 @@ def test_many_points_are_shown_if_they_changed(
     assert "2 series without a change are not shown: --all, or --page FILE" in short
     assert run([*words, "--all"]) == 0
     assert "quickstart-20260101T000000-0001" in capsys.readouterr().out
+
+
+def test_a_withdrawn_run_is_no_point(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """It is in the results folder too, where nothing says that it was withdrawn."""
+    synthetic_run.write(results, seed=3, run_id="quickstart-20260103T000000-0003")
+    export = SimpleNamespace(run_id="quickstart-20260102T000000-0002", folder=results / "published")
+    held = [SimpleNamespace(export=export, answers=False, withdrawal=object())]
+    monkeypatch.setattr(ledger, "entries", lambda _: (held, []))
+    words = ["history", "quickstart", "--results", str(results), "--metric", "rows_per_second", "--all"]
+    assert run(words) == 0
+    text = capsys.readouterr().out
+    assert "20260101T000000" in text
+    assert "20260103T000000" in text
+    assert "20260102T000000" not in text
 
 
 def test_an_a_a_gate_is_no_point(results: Path, capsys: pytest.CaptureFixture[str]):

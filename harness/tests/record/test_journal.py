@@ -150,3 +150,31 @@ def test_a_journal_shows_whose_run_it_is(run: Path, monkeypatch: pytest.MonkeyPa
 def test_a_removed_run_leaves_nothing_behind(run: Path):
     journal.forget(run)
     assert not head(run).exists()
+
+
+def test_a_trial_that_began_and_did_not_end_is_counted_each_time(run: Path):
+    assert journal.stopped(run) == []
+    places = [run / "trials" / f"{number:04d}" for number in (4, 5)]
+    for place, times in zip(places, (3, 1), strict=True):
+        for _ in range(times):
+            journal.begun(run, place, f"r-1/{place.name}")
+    assert journal.stopped(run) == [
+        {"trial_id": "r-1/0004", "times": 3},
+        {"trial_id": "r-1/0005", "times": 1},
+    ]
+    assert found(run) == [], "what never ended was not removed"
+    end(run, 5)
+    journal.begun(run, run / "trials" / "0006", "r-1/0006")
+    end(run, 6)
+    assert journal.stopped(run) == [{"trial_id": "r-1/0004", "times": 3}], "0005 ended after its only begin"
+    end(run, 4)
+    assert journal.stopped(run) == [{"trial_id": "r-1/0004", "times": 2}], "the last of three begins ended"
+    assert found(run) == []
+
+
+def test_lines_of_begins_cannot_be_taken_out(run: Path):
+    journal.begun(run, run / "trials" / "0004", "r-1/0004")
+    end(run, 5)
+    lines = (run / journal.FILE).read_text().splitlines(keepends=True)
+    (run / journal.FILE).write_text("".join(line for line in lines if journal.BEGUN not in line))
+    assert found(run) == [("", "journal")]

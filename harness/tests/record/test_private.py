@@ -55,6 +55,14 @@ def test_a_name_that_is_a_word_of_the_results_stays(monkeypatch):
     assert private.scrubber().names == (("babbage.example.org", "HOST"),)
 
 
+def test_a_full_name_is_replaced_before_the_short_one_that_it_begins_with(monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "root")
+    monkeypatch.setattr("socket.gethostname", lambda: "babbage")
+    monkeypatch.setattr("socket.getfqdn", lambda: "babbage.secret-lab.example")
+    said = private.scrubber().text("babbage: dial babbage.secret-lab.example:8086: refused")
+    assert said == "HOST: dial HOST:8086: refused"
+
+
 def test_bytes_that_are_no_text_stay(tmp_path):
     source, target = tmp_path / "log", tmp_path / "copy"
     source.write_bytes(b"\xff\x00 /home/ada/x\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from benchbook.analyse.run import open_run
@@ -71,6 +72,19 @@ def test_without_claims_every_comparison_with_the_baseline(made):
     said = outcome.tool_finding(plain)
     assert said.startswith("DuckDB 1.5.6 ")
     assert "Rows loaded per second: 2.28 times better in 1 of 1." in said
+
+
+def test_a_baseline_that_is_undecided_once_has_not_won_everything(made, monkeypatch):
+    plain = made()
+    [one, *_] = outcome.compared(plain)
+    for undecided, head in (
+        (0, "was better than SQLite 3.45.1 in all 3 comparisons"),
+        (2, "compared with SQLite"),
+    ):
+        open_ = replace(one, outcome=replace(one.outcome, verdict="undecided"))
+        held = [*[one] * (3 - undecided), *[open_] * undecided]
+        monkeypatch.setattr(outcome, "compared", lambda _, held=held: held)
+        assert head in outcome.tool_finding(plain)
 
 
 def test_claims_on_other_setups_leave_the_comparisons(tmp_path):

@@ -211,13 +211,14 @@ def test_a_run_is_not_published_before_the_earlier_ones_of_its_experiment(tmp_pa
         ({"profile": "smoke"}, {"profile": "smoke"}, True),
         ({"profile": "smoke"}, {}, False),
         ({"created": "2026-03-03T09:30:00+00:00"}, {}, False),
+        ({"created": "2026-03-03T09:30:00+00:00", "finished": "2026-03-01T12:00:00+00:00"}, {}, True),
         ({"name": "kline-mysql-vs-kv"}, {}, False),
         ({"factors": {"system": ["influxdb-1.8.10"], "aa": ["A", "B"]}}, {}, False),
-        ({"finished": False}, {}, False),
+        ({"finished": None}, {}, False),
         ({"own": False, "host": {"machine": {"id": "another"}}}, {}, False),
     ],
     ids=[
-        "another profile", "smoke before smoke", "smoke", "later", "another experiment", "A/A", "unfinished",
+        "another profile", "smoke before smoke", "smoke", "later", "begun later and ended before", "another experiment", "A/A", "unfinished",
         "of another machine",
     ],
 )  # fmt: skip
@@ -230,14 +231,13 @@ def test_which_earlier_runs_must_be_published_first(
             "created": "2026-03-02T09:30:00+00:00" if options is mine else "2026-03-01T09:30:00+00:00",
             **options,
         }
-        finished = given.pop("finished", True)
+        finished = given.pop("finished", given["created"])
         factors = given.pop("factors", {"system": ["influxdb-1.8.10", "cnosdb-2.0.1"]})
         measured_run.write(results, run_id, factors, lambda levels, block: {}, database=False, **given)
         (results / "runs" / run_id / "declared").mkdir()
         (results / "runs" / run_id / "declared" / "experiment.toml").touch()
-        if not finished:
-            path = results / "runs" / run_id / "run.json"
-            path.write_text(json.dumps({**json.loads(path.read_text()), "finished_at": None}))
+        path = results / "runs" / run_id / "run.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "finished_at": finished}))
     if counts:
         with pytest.raises(RequestError, match=r"1 earlier run of cnos-vs-influx .* is not published: run-1"):
             published.publish(results, "run-2", tmp_path / "data")
