@@ -30,8 +30,9 @@ atexit.register(kept.close)
 
 Absence = Literal["withdrawn", "not learned", "removed", "elsewhere", "earlier", "stopped"]
 """Why a run counts for no verdict: it was withdrawn; it is published, and ``learned`` does not know it;
-``learned`` knows it, and it is not published any more; the same, in another project; a run names it as a complete earlier one, or as one that was not
-complete, and it is neither published nor a complete run of its maker in the results folder."""
+``learned`` knows it, and it is not published any more, or not in this project; a run names it as a complete earlier
+one, or as one that was not complete, and it is neither published nor a complete run of its maker in the results
+folder."""
 Groups = tuple[tuple[Run, ...], ...]
 """Runs, in groups of one processor each; the first group is that of the run itself, which comes first."""
 

@@ -45,13 +45,13 @@ def count(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.0f}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number of things.
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Return a number of things; ``several`` is the plural if it is not that of most nouns.
 
-    >>> counted(1, "block"), counted(1200, "claim")
-    ('1 block', '1,200 claims')
+    >>> counted(1, "block"), counted(1200, "claim"), counted(2, "query", "queries")
+    ('1 block', '1,200 claims', '2 queries')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def scale(largest: float, unit: str) -> tuple[float, str]:

@@ -107,6 +107,7 @@ def _show_verdicts(results: Path, made: Plan) -> None:
 
 def _show_how_to_know_more(run: Run, made: Plan, results: Path) -> None:
     """Print what a run with claims needs: other processors, and trials enough for an interval."""
+    from benchbook.analyse import same_work
     from benchbook.analyse.model import FEWEST
 
     if here := _resting_here(run):
@@ -115,7 +116,7 @@ def _show_how_to_know_more(run: Run, made: Plan, results: Path) -> None:
         again = f"run {made.experiment} --again"
         there = again if _published(made.experiment) else _repeated("run", made, results)
         print(f"a run there does: {command(there)}")
-    if made.trials_per_cell < FEWEST:
+    if made.trials_per_cell < FEWEST and not same_work.faults(run):  # more trials do not make answers equal
         smoke = made.profile == "smoke"
         again = f"run {made.experiment}" if smoke else f"{_repeated('run', made, results)} --trials {FEWEST}"
         print(f"A setup needs {FEWEST} trials for an interval, and so for most answers:\n  {command(again)}")

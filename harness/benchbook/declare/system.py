@@ -27,6 +27,10 @@ ANY = "any"
 """The version of a command that is not pinned."""
 
 
+NO_WRITES = "not applicable: a command"
+"""Durability of a command, which keeps no data."""
+
+
 class GoSource(Model):
     """A program built once from its Go module into a cache."""
 
@@ -333,7 +337,7 @@ class System(Model):
         command = source.get("command") if isinstance(source, dict) else None
         if not isinstance(command, str):
             return stated
-        nothing = dict.fromkeys(("fsync", "wal", "replication", "compression"), "not applicable: a command")
+        nothing = dict.fromkeys(("fsync", "wal", "replication", "compression"), NO_WRITES)
         arms = {"vanilla": {"description": f"`{command}`", "durability": nothing}}
         unstated = dict.fromkeys(("license", "homepage"), "not stated")
         return {"driver": "command", "version": ANY, **unstated, "arms": arms, **stated}

@@ -1,8 +1,9 @@
-"""The journal of a run: each trial that began or ended, so that nobody can drop one, continue the run, and tell no one.
+"""The journal of a run: trials that began or ended, so that nobody can drop one, continue the run, and tell no one.
 
 A trial that is gone or different when a run is continued runs again, and ``run.json`` names it under ``altered`` with
-what the journal says of it. One that began and did not end is named under ``stopped``. Each line is sealed together with all lines before it (``seal.py``), and the last seal is
-also in the user's state folder: a journal that is cut short or removed does not fit it.
+what the journal says of it. One that began and did not end is named under ``stopped``. Each line is sealed together
+with all lines before it (``seal.py``), and the last seal is also in the user's state folder: a journal that is cut
+short or removed does not fit it.
 """
 
 from __future__ import annotations

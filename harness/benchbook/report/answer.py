@@ -69,8 +69,9 @@ def table(run: Run) -> Table | Markdown:
         return missing("The comparison of answers", "only one answer to each query was recorded")
     few = sorted({name for one in found for name in one.too_few})
     note = f" Fewer than 20 queries were compared for {escape_markdown(', '.join(few))}." if few else ""
+    agree = f"The answers to {quantity.counted(queries, 'query', 'queries')} agree."
     return Markdown(
-        f"The answers to {queries} queries agree. For each query, the answers of all other trials were compared with "
-        f"the answer of the first trial ({compared} comparisons): columns and keys are equal, and floats differ by at "
-        f"most {quantity.fact_text(work.tolerance)} (relative).{note}"
+        f"{agree} For each query, the answers of all other trials were compared with the answer of the first trial "
+        f"({compared} comparisons): columns and keys are equal, and floats differ by at most "
+        f"{quantity.fact_text(work.tolerance)} (relative).{note}"
     )

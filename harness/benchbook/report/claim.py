@@ -625,7 +625,8 @@ def _undecided(one: Judgement) -> str:
         return "The direction is as published; whether the bound is met is open."
     if not one.cells and one.reasons:
         return f"There is no ratio ({reasons.sentence(one.reasons)})."
-    return "The interval is too wide for a decision."
+    wide = "The interval is too wide for a decision."
+    return wide if one.low is not None or not one.cells else "There is no interval."
 
 
 def _all_cases(one: Judgement) -> str:

@@ -116,7 +116,7 @@ def leading(run: Run) -> list[tuple[str, Judgement]]:
 
     They are all claims on the first conclusion of the publication, then the first claim on each further one, in its
     order, up to ``MOST_LINES`` claims in total. Without declared conclusions, it is the first published claim with a
-    ratio that is no trend.
+    ratio that is no trend; without a publication, these are the first ``MOST_LINES``.
     """
     from benchbook.analyse import claims
 
@@ -132,7 +132,9 @@ def leading(run: Run) -> list[tuple[str, Judgement]]:
         others = [
             one for one in judged.values() if claim.has_ratio(one) and one.cells and one.test not in TRENDS
         ]
-        return [("Found", one) for one in sorted(others, key=lambda one: one.own)[:1]]
+        # Claims of one's own answer a question together; of a publication, the first one leads.
+        most = MOST_LINES if Catalogue().publication(run.experiment) is None else 1
+        return [("Found", one) for one in sorted(others, key=lambda one: one.own)[:most]]
     first, *further = sorted(by_number)
     found = [(first, one) for one in by_number[first]] + [
         (number, by_number[number][0]) for number in further

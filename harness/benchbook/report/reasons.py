@@ -494,7 +494,8 @@ WORDS: dict[str, str | Callable[[Facts], str]] = {
         " it is unknown whether the systems did the same work"
     ),
     "answers-differ": lambda facts: (
-        f"the answers of the systems to {', '.join(facts['query_types'])} differ in {facts['number']:,} values or rows"
+        f"the answers of the systems to {', '.join(facts['query_types'])} differ in "
+        f"{quantity.counted(facts['number'], 'value or row', 'values or rows')}"
     ),
     "answers-empty": lambda facts: (
         f"every system answered {some(facts['queries'])} with no rows, which shows nothing"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -52,8 +54,17 @@ def require_exact(
                 f'source.file: the column "{name}" has {number:,} {are} not exactly {HOLDS[kind]}, such as '
                 f"{example[:60]!r}.",
                 "Correct the file, or declare the type of the column: "
-                f'[columns] {name} = "text", or "float" for the nearest finite float.',
+                f'[columns] {key(name)} = "text", or "float" for the nearest finite float.',
             )
+
+
+def key(name: str) -> str:
+    """Return a name as a key of TOML.
+
+    >>> key("count"), key("Temperature C")
+    ('count', '"Temperature C"')
+    """
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _odd(value: str, sql_type: str, kind: Kind, *, nearest: bool) -> str:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import signal
 import string
 import sys
 from collections.abc import Iterator, Mapping
@@ -80,7 +81,8 @@ class ProgramOptions(Options):
     """What must be equal in all runs and systems, beside the exit code: the output, its sorted lines, its number of
     lines, or nothing."""
     check: Text | None = None
-    """Command for bash after the last run, whose output is compared in place of the run's: ``gzip -dc {output}``."""
+    """Command for bash after the last run, whose output is compared in place of the run's: ``gzip -dc {output}``.
+    It may name ``{file}`` too."""
     subtract: bool = False
     """Whether the time of an empty command is subtracted from each run's. The results show it in any case."""
 
@@ -90,6 +92,15 @@ ESCAPED = re.compile(r"\\.", re.DOTALL)
 VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
 SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
 """Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
+
+
+def signal_name(number: int) -> str:
+    """Return the name of a signal.
+
+    >>> signal_name(6), signal_name(200)
+    ('SIGABRT', '200')
+    """
+    return signal.Signals(number).name if number in {*signal.Signals} else str(number)
 
 
 def for_a_shell(text: str) -> list[str]:
@@ -331,13 +342,14 @@ def _runs(
                 why = f"took longer than {request['timeout']:g} s" if one["stopped"] == "time" else TOO_MUCH
                 raise TrialFailed(f"{phase}: a run {why}: {shown}")
             if one["code"] not in (request["exit_codes"] if kind in ("run", "warmup") else [0]):
-                run = kind in ("run", "warmup")
+                code = one["code"]
+                ended = (
+                    f"exited with code {code}" if code >= 0 else f"was ended by signal {signal_name(-code)}"
+                )
+                accept = f"If that is success, write in the phase's options: exit_codes = [0, {code}]"
                 raise TrialFailed(
-                    f"{phase}: the {kind} exited with code {one['code']}: {shown}. The end of its errors: "
-                    f"{spawn.log_end(errors)}",
-                    f"If that is success, write in the phase's options: exit_codes = [0, {one['code']}]"
-                    if run
-                    else None,
+                    f"{phase}: the {kind} {ended}: {shown}. The end of its errors: {spawn.log_end(errors)}",
+                    accept if code > 0 and kind in ("run", "warmup") else None,
                 )
             number += kind == "run"
             yield one

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchbook.analyse import same_work
 from benchbook.cli import summary
 from benchbook.declare.catalogue import Catalogue
 from benchbook.plan.plan import plan
@@ -69,11 +70,12 @@ def test_after_again_it_has_the_options_of_the_published_run(
 
 
 @pytest.mark.parametrize(
-    ("profile", "trials", "typed"),
+    ("profile", "trials", "differ", "typed"),
     [
-        ("smoke", 1, "run quickstart\n"),
-        ("quick", 2, "run quickstart --trials 3\n"),
-        ("quick", 3, ""),
+        ("smoke", 1, False, "run quickstart\n"),
+        ("quick", 2, False, "run quickstart --trials 3\n"),
+        ("quick", 3, False, ""),
+        ("quick", 2, True, ""),
     ],
 )
 def test_too_few_trials_for_an_answer_name_the_command_that_has_enough(
@@ -82,9 +84,11 @@ def test_too_few_trials_for_an_answer_name_the_command_that_has_enough(
     capsys: pytest.CaptureFixture[str],
     profile: str,
     trials: int,
+    differ: bool,
     typed: str,
 ) -> None:
     monkeypatch.setattr(summary, "_resting_here", lambda _: 0)
+    monkeypatch.setattr(same_work, "faults", lambda _: ["answers differ"] if differ else [])
     made = plan(Catalogue(), "quickstart", profile, trials=trials)
     summary._show_how_to_know_more(SimpleNamespace(), made, tmp_path)
     said = capsys.readouterr().out

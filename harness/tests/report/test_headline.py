@@ -363,7 +363,12 @@ def test_the_headline_is_the_first_conclusion_in_all_its_claims(monkeypatch):
     table, first, also, last = (judged(id=name) for name in ("table", "first", "also", "last"))
     found = led(monkeypatch, table, last, first, also, last=3, first=1, also=1)
     assert found == [("Conclusion 1", "first"), ("Conclusion 1", "also"), ("Conclusion 3", "last")]
-    assert led(monkeypatch, table, first) == [("Found", "table")], "no conclusion is declared"
+    assert led(monkeypatch, table, first) == [("Found", "table"), ("Found", "first")], "no publication"
+    with monkeypatch.context() as other:
+        other.setattr(
+            conclusion.Catalogue, "publication", lambda *_: Publication(title="P", claimed="It is.")
+        )
+        assert led(monkeypatch, table, first) == [("Found", "table")], "no conclusion is declared"
     many = dict.fromkeys("abcdef", 1)
     assert len(led(monkeypatch, *(judged(id=name) for name in many), judged(id="g"), **many, g=2)) == len(
         many
@@ -379,7 +384,7 @@ def test_the_first_conclusion_leads_even_if_nothing_was_measured_of_it(monkeypat
 
 def test_a_question_of_ours_leads_only_alone(monkeypatch):
     own = judged(id="own", own=True)
-    assert led(monkeypatch, own, judged()) == [("Found", "ratios")]
+    assert led(monkeypatch, own, judged()) == [("Found", "ratios"), ("Found", "own")]
     assert led(monkeypatch, own) == [("Found", "own")]
 
 

@@ -218,7 +218,8 @@ def test_a_run_is_not_published_before_the_earlier_ones_of_its_experiment(tmp_pa
         ({"own": False, "host": {"machine": {"id": "another"}}}, {}, False),
     ],
     ids=[
-        "another profile", "smoke before smoke", "smoke", "later", "begun later and ended before", "another experiment", "A/A", "unfinished",
+        "another profile", "smoke before smoke", "smoke", "later", "begun later and ended before",
+        "another experiment", "A/A", "unfinished",
         "of another machine",
     ],
 )  # fmt: skip

@@ -16,6 +16,7 @@ from benchbook.declare.catalogue import Catalogue
 from benchbook.declare.duration import seconds
 from benchbook.declare.experiment import merged
 from benchbook.declare.level import natural
+from benchbook.declare.system import NO_WRITES
 from benchbook.declare.workload import having
 from benchbook.plan.factors import FROM
 from benchbook.report import opening
@@ -205,7 +206,7 @@ def _levels(run: Run, factor: str) -> list[str]:
 
 def brief(run: Run, cells: Sequence[Cell]) -> str:
     """Return in a line the machine, and the versions of some cells with their durability."""
-    durable = _durability(run, cells, lambda system: _version(run, system))
+    durable = _durability(run, cells, lambda system: _version(run, system)).replace(f": {NO_WRITES}", "")
     return ". ".join(filter(None, [machine(run), durable]))
 
 
