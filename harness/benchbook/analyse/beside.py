@@ -18,7 +18,7 @@ from benchbook.analyse import learned
 from benchbook.analyse import run as reading
 from benchbook.analyse.run import Run
 from benchbook.declare import names
-from benchbook.declare.checkout import root
+from benchbook.declare.checkout import is_apart, is_installed, root
 from benchbook.host import processor
 from benchbook.record import journal, ledger, origin, seal
 from benchbook.record.manifest import Export
@@ -69,7 +69,11 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
     entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
     of_project = [one for one in entries if one.export.machine is None and one.export.run_id != run.run_id]
     known = {name for name in learned.runs() if names.is_planned_id(name, run.experiment)}
-    held = {one.export.run_id for one in entries} | {run.run_id}
+    held = {one.export.run_id for one in of_project} | {run.run_id}
+    removed = {
+        name for name in learned.removed_by_commits(root()) if names.is_planned_id(name, run.experiment)
+    }
+    built_in = {name for name in learned.built_in_runs() if names.is_planned_id(name, run.experiment)}
     listed = {one.export.run_id for one in of_project} | known | set(_own(run))
     earlier = {
         str(one["run_id"]): bool(one["finished"])
@@ -82,8 +86,10 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
         "not learned": [
             one.export.run_id for one in of_project if not one.withdrawal and one.export.run_id not in known
         ],
-        "removed": sorted(known - held) if learned.is_of(root()) else [],
-        "elsewhere": sorted(known - held) if run.run_id in known and not learned.is_of(root()) else [],
+        "removed": sorted((known | removed) - held) if learned.is_of(root()) else [],
+        "elsewhere": sorted(built_in - held)
+        if run.run_id in built_in and (is_apart() or is_installed())
+        else [],
         "earlier": [name for name, finished in earlier.items() if finished],
         "stopped": [name for name, finished in earlier.items() if not finished],
     }

@@ -28,6 +28,14 @@ def corrected_after(claim: Claim, run: Run) -> bool:
     return bool(claim.corrected) and [one.model_dump(mode="json") for one in claim.corrected] not in then
 
 
+def reworded_after(claim: Claim, run: Run) -> bool:
+    """Return whether a run declared a claim in other words, without a correction: its declaration has those."""
+    recorded = [one for one in run.declared.get("claims") or [] if one.get("id") == claim.id]
+    words = claim.model_dump(mode="json", include={"statement", "source", "conclusion"})
+    differ = any(one.get(name, held) != held for one in recorded for name, held in words.items())
+    return differ and not corrected_after(claim, run)
+
+
 def refusals(cells: Sequence[JudgedCell], work: SameWork) -> list[Reason]:
     """Return why cases may not be judged: other work, or other answers."""
     found: list[Reason] = []

@@ -10,7 +10,9 @@ from typing import Any
 
 from benchbook.analyse.alike import Kind
 from benchbook.analyse.processors import Between
-from benchbook.declare import checkout
+from benchbook.declare import checkout, names
+from benchbook.host import provenance
+from benchbook.record import ledger
 
 FILE = Path("reports") / "priors.json"
 """In the project whose published runs were learned from; a project without it uses what Benchbook has learned."""
@@ -30,6 +32,20 @@ def runs() -> frozenset[str]:
     project before a maintainer has learned from it (``./bench replicate --record``).
     """
     return frozenset(_held()["runs"])
+
+
+@functools.cache
+def built_in_runs() -> frozenset[str]:
+    """Return the ids of the runs that Benchbook itself has published and learned from."""
+    path = checkout.built_in() / FILE
+    return frozenset(json.loads(path.read_text(encoding="utf-8"))["runs"]) if path.is_file() else frozenset()
+
+
+@functools.cache
+def removed_by_commits(root: Path) -> frozenset[str]:
+    """Return the ids of the published runs that a commit of a project removed; they may be there again."""
+    found = provenance.removed(root, ledger.DATA)
+    return frozenset(run_id for experiment, run_id in found if names.is_planned_id(run_id, experiment))
 
 
 def is_of(folder: Path) -> bool:

@@ -20,7 +20,6 @@ from benchbook.analyse.learned import FILE
 from benchbook.analyse.processors import Between
 from benchbook.analyse.replication import Case
 from benchbook.declare import checkout
-from benchbook.host import provenance
 from benchbook.record import ledger, manifest
 
 
@@ -83,11 +82,11 @@ def is_current(found: Recorded, root: Path) -> bool:
 
 
 def removed(root: Path) -> list[str]:
-    """Return the runs that were learned from, or that git knows to be removed, and that a checkout has no more."""
+    """Return the runs that were learned from, or that a commit removed, and that a checkout has no more, by name."""
+    if not learned.is_of(root):
+        return []
     held = {path.name for place in ledger.folders(root / ledger.DATA) for path in ledger.folders(place)}
-    return (
-        sorted((learned.runs() | provenance.removed(root, ledger.DATA)) - held) if learned.is_of(root) else []
-    )
+    return sorted((learned.runs() | learned.removed_by_commits(root)) - held)
 
 
 def _evidence(root: Path) -> tuple[str, list[str]]:

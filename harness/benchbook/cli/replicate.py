@@ -12,6 +12,7 @@ import typer
 
 from benchbook.cli import options, table
 from benchbook.errors import RequestError
+from benchbook.host import provenance
 from benchbook.record import ledger
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def command(
             f"{ledger.DATA} lacks {', '.join(gone[:3])}{', …' if len(gone) > 3 else ''}, which {learned.FILE} or the"
             " history of git names. A published run is never removed, because verdicts would change.",
             f"Restore it from git. If it is defective, name it in the {ledger.WITHDRAWN} of its experiment.",
+        )
+    if record and provenance.is_shallow(root()):
+        raise RequestError(
+            "This checkout has only the end of git's history, so it does not show whether a published run was removed.",
+            "Fetch all of it, then record: git fetch --unshallow",
         )
     with tempfile.TemporaryDirectory(prefix="benchbook-replicate-") as scratch:
         cases = replication.cases(

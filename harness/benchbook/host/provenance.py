@@ -117,15 +117,27 @@ def _git(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def removed(root: Path, place: Path) -> set[str]:
-    """Return the names of the runs in ``place/EXPERIMENT/RUN`` that a commit removed; empty without git's history."""
+def is_shallow(root: Path) -> bool:
+    """Return whether a checkout has only the end of git's history."""
+    try:
+        return _git(root, "rev-parse", "--is-shallow-repository").strip() == "true"
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def removed(root: Path, place: Path) -> set[tuple[str, str]]:
+    """Return each (EXPERIMENT, RUN) that a commit removed from ``place``; empty without the history of git."""
     words = ["--no-renames", "--diff-filter=D", "--name-only", "--relative", "--format="]
     try:
         text = _git(root, "log", *words, "--", place.as_posix())
     except (OSError, subprocess.SubprocessError):
         return set()
     paths = [Path(line) for line in text.splitlines()]
-    return {path.parent.name for path in paths if path.name == "run.json" and path.parents[2] == place}
+    return {
+        (path.parts[-3], path.parts[-2])
+        for path in paths
+        if path.name == "run.json" and path.parents[2] == place
+    }
 
 
 PACKAGES = (

@@ -163,9 +163,8 @@ def _require_earlier(results: Path, found: Run, where: Path) -> None:
 
 
 def _is_before(one: Run, found: Run) -> bool:
-    """Return whether a complete run began or ended before another one: then its values were known before those."""
-    began = (one.created_at, one.run_id) < (found.created_at, found.run_id)
-    return began or (one.finished_at or "") < (found.finished_at or "")
+    """Return whether a complete run ended before another one: then its values were known before those."""
+    return (one.finished_at or "", one.run_id) < (found.finished_at or "", found.run_id)
 
 
 def _machine_of(found: Run) -> str:

@@ -83,6 +83,11 @@ def altered(run: Path, unreadable: Collection[str] = ()) -> list[Altered]:
     lines, whole = _read(run)
     if not whole:
         return [{"trial_id": "", "status": "", "why": "journal"}]
+    known = {line["place"] for line in lines}
+    if known and any(path.parent.name not in known for path in run.glob(f"trials/*/{folder.TRIAL_FILE}")):
+        return [
+            {"trial_id": "", "status": "", "why": "journal"}
+        ]  # one that began again has only later trials
     last = {line["trial_id"]: line for line in lines if line["status"] != BEGUN}
     found: list[Altered] = []
     for line in last.values():
@@ -99,7 +104,15 @@ def is_own(run: Path) -> bool:
 
 
 def begin_again(run: Path) -> None:
-    """Remove a journal that does not fit, after ``run.json`` says so."""
+    """Replace a journal that does not fit by one of the trials that there are, after ``run.json`` says so."""
+    _remove(run)
+    for path in sorted(run.glob(f"trials/*/{folder.TRIAL_FILE}")):
+        with contextlib.suppress(ValueError):
+            status = str(folder.read_object(path).get("status"))
+            ended(run, path.parent, f"{run.name}/{path.parent.name}", status)
+
+
+def _remove(run: Path) -> None:
     (run / FILE).unlink(missing_ok=True)
     forget(run)
 
@@ -137,7 +150,7 @@ def _append(run: Path, line: dict[str, Any]) -> None:
         _keep_head(run, sealed)
     except RequestError:
         # The state takes nothing more, and a journal without its last seal would accuse its own user.
-        begin_again(run)
+        _remove(run)
 
 
 def _read(run: Path) -> tuple[list[dict[str, Any]], bool]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchbook.analyse import comparison, grade, quantity, rules, same_work
 from benchbook.analyse.cells import labelled
-from benchbook.analyse.claim_notes import corrected_after
+from benchbook.analyse.claim_notes import corrected_after, reworded_after
 from benchbook.analyse.claims import ends
 from benchbook.analyse.comparison import Estimate, Versus, estimates
 from benchbook.analyse.model import ALPHA, FEW
@@ -256,10 +256,10 @@ def declared(run: Run) -> str:
     if not found:
         return ""
     later = sum(bool(corrected_after(one, run)) for one in found)
-    counted = "1 claim" if len(found) == 1 else f"{len(found)} claims"
-    if not later:
-        return f"{counted}, declared before the run"
-    return f"{counted}, {later} of them declared or corrected after the run"
+    counted = quantity.counted(len(found), "claim")
+    said = f"{later} of them declared or corrected after the run" if later else "declared before the run"
+    reworded = sum(reworded_after(one, run) for one in found)
+    return f"{counted}, {said}{f', {reworded} worded otherwise since' if reworded else ''}"
 
 
 def refused(run: Run, title: str) -> Markdown | None:

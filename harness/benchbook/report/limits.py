@@ -414,7 +414,7 @@ def changed_since(run: Run) -> list[str]:
 _ABSENT: Mapping[beside.Absence, str] = {
     "withdrawn": "withdrawn",
     "not learned": "published, but reports/priors.json does not name it: ./bench replicate --record",
-    "removed": "named in reports/priors.json, but missing from reports/data",
+    "removed": "published before, as reports/priors.json or the history of git says, but missing from reports/data",
     "elsewhere": "published beside this one by Benchbook, but not in this project",
     "earlier": "named by this run as complete and earlier, but neither published as one of the project nor a complete"
     " run of the same user in its results folder",

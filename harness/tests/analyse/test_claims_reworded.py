@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from benchbook.analyse import claims
+from benchbook.analyse.run import open_run
 from benchbook.declare import catalogue
+from benchbook.report import conclusion
 from tests.analyse.claimed import BASE, judge, twice
 
 TODAY = {**BASE, "statement": "A is twice as fast", "source": "page 3"}
@@ -30,6 +32,17 @@ def test_a_better_wording_is_shown(tmp_path: Path, declare: Any) -> None:
     declare(TODAY)
     [one] = judge(tmp_path, twice, {})
     assert (one.statement, one.source, one.verdict) == ("A is twice as fast", "page 3", "reproduced")
+
+
+def test_readers_see_how_many_claims_are_worded_otherwise_since(tmp_path: Path, declare: Any) -> None:
+    declare(BASE)
+    judge(tmp_path, twice, {})
+    run = open_run(tmp_path)
+    assert conclusion.declared(run) == "1 claim, declared before the run"
+    declare(TODAY)
+    assert conclusion.declared(run) == "1 claim, declared before the run, 1 worded otherwise since"
+    declare({**BASE, "conclusion": 1})
+    assert conclusion.declared(run) == "1 claim, declared before the run, 1 worded otherwise since"
 
 
 @pytest.mark.parametrize(

@@ -369,7 +369,8 @@ def test_a_run_that_should_count_and_does_not_is_named(
     shutil.move(place / second, tmp_path / "aside")
     assert absent(first, second, third) == {"removed": (second,), **gone}
     assert printed_by_claims(place / third, capsys).endswith(
-        "1 other run counts for no verdict here (named in reports/priors.json, but missing from reports/data): "
+        "1 other run counts for no verdict here (published before, as reports/priors.json or the history of git "
+        "says, but missing from reports/data): "
         f"{second}. 1 other run counts for no verdict here (named by this run as complete and earlier, but neither "
         f"published as one of the project nor a complete run of the same user in its results folder): {fourth}. 1 "
         "other run counts for no verdict here (named by this run as earlier, and not complete: it was stopped or "
@@ -378,9 +379,12 @@ def test_a_run_that_should_count_and_does_not_is_named(
     with opened(tmp_path / "results", str(place / third)) as found:
         assert sum("counts for no verdict" in one for one in limits.limits(Run(found.results, third))) == 3
     monkeypatch.setattr(learned.checkout, "found", lambda _: tmp_path / "installed" / learned.FILE)
-    # An installed package has priors and no runs.
-    assert absent(first, second, third) == {"elsewhere": (second,), **gone}
-    assert absent(first, second) == gone, "a run of one's own says nothing of Benchbook's"
+    # An installed package has priors and no runs, and a project has some of Benchbook's.
+    monkeypatch.setattr(learned, "built_in_runs", lambda: frozenset((first, second, third)))
+    monkeypatch.setattr(beside, "is_apart", lambda: True)
+    assert absent(third) == {"not learned": (first,), "elsewhere": (second,), **gone}
+    monkeypatch.setattr(learned, "built_in_runs", lambda: frozenset((first, second)))
+    assert absent(first, third) == gone, "a run of one's own says nothing of Benchbook's"
     (place / "withdrawn.toml").write_text(
         f'[[run]]\nid = "{first}"\nreason = "It was noisy."\ndate = 2026-03-04\nby = "B"\n'
     )

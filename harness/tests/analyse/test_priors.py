@@ -73,7 +73,8 @@ def test_a_run_that_a_commit_removed_is_gone_although_no_file_names_it(
         who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
         subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
 
-    for name in ("run-1", "run-2", "run-3"):
+    removed, restored, kept = (f"quickstart-2026030{day}T000000-000{day}" for day in (1, 2, 3))
+    for name in (removed, restored, kept, "another-machine"):
         folder = tmp_path / ledger.DATA / "quickstart" / name
         folder.mkdir(parents=True)
         (folder / "run.json").write_text(f'{{"name": "{name}"}}')
@@ -82,16 +83,28 @@ def test_a_run_that_a_commit_removed_is_gone_although_no_file_names_it(
     monkeypatch.setattr(learned, "is_of", lambda _: True)
     monkeypatch.setattr(learned, "runs", frozenset)
     assert priors.removed(tmp_path) == [], "no history"
+    learned.removed_by_commits.cache_clear()
     git("init")
     git("add", ".")
     git("commit", "-m", "Publish")
-    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / "run-1")
-    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / "run-2")
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / removed)
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / restored)
+    shutil.rmtree(tmp_path / ledger.DATA / "quickstart" / "another-machine")
     shutil.rmtree(tmp_path / ledger.DATA / "notes")
     git("add", ".")
     git("commit", "-m", "Tidy")
-    (tmp_path / ledger.DATA / "quickstart" / "run-2").mkdir()  # restored
-    assert priors.removed(tmp_path) == ["run-1"]
+    (tmp_path / ledger.DATA / "quickstart" / restored).mkdir()  # restored
+    assert priors.removed(tmp_path) == [removed]
+
+
+def test_with_only_the_end_of_the_history_nothing_is_recorded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(replicate.provenance, "is_shallow", lambda _: True)
+    before = (ROOT / learned.FILE).read_bytes()
+    assert run(["replicate", "--record"]) == 2
+    assert "git fetch --unshallow" in capsys.readouterr().err
+    assert (ROOT / learned.FILE).read_bytes() == before
 
 
 def test_nothing_is_learned_from_a_contributed_run(tmp_path: Path):

@@ -21,9 +21,11 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def end(folder: Path, number: int, status: str = "ok", value: int = 1) -> Path:
+def end(folder: Path, number: int, status: str = "ok", value: int = 1, *, begin: bool = True) -> Path:
     place = folder / "trials" / f"{number:04d}"
     place.mkdir(parents=True, exist_ok=True)
+    if begin:
+        journal.begun(folder, place, f"r-1/{number:04d}")
     (place / "trial.json").write_text(json.dumps({"status": status, "value": value}))
     journal.ended(folder, place, f"r-1/{number:04d}", status)
     return place
@@ -101,8 +103,9 @@ def test_a_lost_head_is_noticed(run: Path):
 
 @pytest.mark.parametrize("lost", ["head", "half a line"])
 def test_a_killed_harness_leaves_a_journal_that_fits(run: Path, lost: str):
+    journal.begun(run, run / "trials" / "0004", "r-1/0004")
     before = head(run).read_text()
-    end(run, 4)
+    end(run, 4, begin=False)
     if lost == "head":
         head(run).write_text(before)
     else:
@@ -163,13 +166,23 @@ def test_a_trial_that_began_and_did_not_end_is_counted_each_time(run: Path):
         {"trial_id": "r-1/0005", "times": 1},
     ]
     assert found(run) == [], "what never ended was not removed"
-    end(run, 5)
+    end(run, 5, begin=False)
     journal.begun(run, run / "trials" / "0006", "r-1/0006")
-    end(run, 6)
+    end(run, 6, begin=False)
     assert journal.stopped(run) == [{"trial_id": "r-1/0004", "times": 3}], "0005 ended after its only begin"
-    end(run, 4)
+    end(run, 4, begin=False)
     assert journal.stopped(run) == [{"trial_id": "r-1/0004", "times": 2}], "the last of three begins ended"
     assert found(run) == []
+
+
+def test_a_journal_that_began_again_lacks_trials(run: Path):
+    """The attack: remove unwelcome trials, the journal and its last seal, and continue the run."""
+    shutil.rmtree(run / "trials" / "0003")
+    (run / journal.FILE).unlink()
+    head(run).unlink()
+    assert found(run) == [], "a run without a journal: there was no key for seals"
+    end(run, 3)
+    assert found(run) == [("", "journal")]
 
 
 def test_lines_of_begins_cannot_be_taken_out(run: Path):
