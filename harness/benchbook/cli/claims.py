@@ -58,7 +58,8 @@ def command(
         judged = (claims.of_run if power else claims.over)(read, published)
         chances = prospect.of_run(read, published) if power else []
         looks = limits.looks(read)
-        others = [] if power else [one for one in (_others(read, judged), *limits.chosen(read)) if one]
+        left = _others(read, judged) if judged else ""
+        others = [] if power else [one for one in (left, *limits.chosen(read)) if one]
         compared = [] if judged or as_json else outcomes(read)
     if as_json:
         rows = [one.row() for one in chances] if power else [{**_row(one), "notes": others} for one in judged]

@@ -434,7 +434,7 @@ def test_a_trial_that_changed_after_its_run_is_named_for_all_runs_that_it_counts
     write(tmp_path, second, 2.0)
     changed = ids[place]
     trial = tmp_path / "runs" / changed / "trials" / "0003"
-    journal.ended(trial.parents[1], trial, f"{changed}/0003", "ok")
+    journal.begin_again(trial.parents[1])
     assert beside.altered(Run(tmp_path, second)) == {}
     file = trial / "trial.json"
     file.write_text(file.read_text().replace('"value": ', '"value": 1'))
