@@ -68,12 +68,11 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
     """
     entries, _ = ledger.entries(root() / ledger.DATA / run.experiment)
     of_project = [one for one in entries if one.export.machine is None and one.export.run_id != run.run_id]
-    known = {name for name in learned.runs() if names.is_planned_id(name, run.experiment)}
+    known, once, built_in = (
+        {name for name in ids if names.is_planned_id(name, run.experiment)}
+        for ids in (learned.runs(), learned.once_published(root()), learned.built_in_runs())
+    )
     held = {one.export.run_id for one in of_project} | {run.run_id}
-    removed = {
-        name for name in learned.removed_by_commits(root()) if names.is_planned_id(name, run.experiment)
-    }
-    built_in = {name for name in learned.built_in_runs() if names.is_planned_id(name, run.experiment)}
     listed = {one.export.run_id for one in of_project} | known | set(_own(run))
     earlier = {
         str(one["run_id"]): bool(one["finished"])
@@ -86,7 +85,7 @@ def absent(run: Run) -> Mapping[Absence, tuple[str, ...]]:
         "not learned": [
             one.export.run_id for one in of_project if not one.withdrawal and one.export.run_id not in known
         ],
-        "removed": sorted((known | removed) - held) if learned.is_of(root()) else [],
+        "removed": sorted(once - held),
         "elsewhere": sorted(built_in - held)
         if run.run_id in built_in and (is_apart() or is_installed())
         else [],

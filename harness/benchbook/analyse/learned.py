@@ -48,6 +48,11 @@ def removed_by_commits(root: Path) -> frozenset[str]:
     return frozenset(run_id for experiment, run_id in found if names.is_planned_id(run_id, experiment))
 
 
+def once_published(root: Path) -> frozenset[str]:
+    """Return the ids of the runs that a project should have: those learned from, and those that a commit removed."""
+    return runs() | removed_by_commits(root) if is_of(root) else frozenset()
+
+
 def is_of(folder: Path) -> bool:
     """Return whether a folder should have all runs that were learned from: an installed package has none of them."""
     return checkout.found(FILE) == folder / FILE and not (

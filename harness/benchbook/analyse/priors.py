@@ -83,10 +83,8 @@ def is_current(found: Recorded, root: Path) -> bool:
 
 def removed(root: Path) -> list[str]:
     """Return the runs that were learned from, or that a commit removed, and that a checkout has no more, by name."""
-    if not learned.is_of(root):
-        return []
     held = {path.name for place in ledger.folders(root / ledger.DATA) for path in ledger.folders(place)}
-    return sorted((learned.runs() | learned.removed_by_commits(root)) - held)
+    return sorted(learned.once_published(root) - held)
 
 
 def _evidence(root: Path) -> tuple[str, list[str]]:

@@ -118,8 +118,8 @@ def _show_how_to_know_more(run: Run, made: Plan, results: Path) -> None:
         print(f"a run there does: {command(there)}")
     if made.trials_per_cell < FEWEST and not same_work.faults(run):  # more trials do not make answers equal
         smoke = made.profile == "smoke"
-        again = f"run {made.experiment}" if smoke else f"{_repeated('run', made, results)} --trials {FEWEST}"
-        print(f"A setup needs {FEWEST} trials for an interval, and so for most answers:\n  {command(again)}")
+        enough = f"run {made.experiment}" if smoke else f"{_repeated('run', made, results)} --trials {FEWEST}"
+        print(f"A setup needs {FEWEST} trials for an interval, and so for most answers:\n  {command(enough)}")
 
 
 def show_rows(found: Sequence[Outcome], *, claimed: bool, level: str) -> None:

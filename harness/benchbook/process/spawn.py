@@ -80,6 +80,19 @@ def _before_exec(enter: Callable[[], None]) -> Callable[[], None]:
     return prepare
 
 
+def ending_text(code: int) -> str:
+    """Return how a program ended, by its exit code; a negative one is the signal that ended it.
+
+    >>> ending_text(3), ending_text(-6), ending_text(-200)
+    ('exited with code 3', 'was ended by SIGABRT', 'was ended by signal 200')
+    """
+    if code >= 0:
+        return f"exited with code {code}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"was ended by signal {-code}"
+
+
 @dataclass
 class Running:
     """A process started by ``start``; it leads a separate session and process group."""
@@ -118,11 +131,7 @@ class Running:
         return self._ending_text(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
 
     def _ending_text(self, code: int) -> str:
-        if code >= 0:
-            return f"exited with code {code}"
-        with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(-code).name}"
-        return f"was ended by signal {-code}"
+        return ending_text(code)
 
     def check(self) -> None:
         """Raise TrialFailed with the end of its log if it has died."""

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -55,19 +56,17 @@ def begun(run: Path, place: Path, trial_id: str) -> None:
 
 
 def stopped(run: Path) -> list[Stopped]:
-    """Return the trials that began and did not end, and how often; for a run that nobody carries out now."""
-    times: dict[str, int] = {}
-    open_: set[str] = set()
-    for line in _read(run)[0]:
+    """Return the trials that began and did not end, and how often; for a run that is not in progress."""
+    times: Counter[str] = Counter()
+    ended: set[str] = set()
+    for line in reversed(_read(run)[0]):  # a begin belongs to the end that follows it
         name = line["trial_id"]
         if line["status"] != BEGUN:
-            open_.discard(name)
-            continue
-        if name in open_:
-            times[name] = times.get(name, 0) + 1
-        open_.add(name)
-    for name in open_:
-        times[name] = times.get(name, 0) + 1
+            ended.add(name)
+        elif name in ended:
+            ended.remove(name)
+        else:
+            times[name] += 1
     return [{"trial_id": name, "times": times[name]} for name in sorted(times)]
 
 
@@ -85,9 +84,8 @@ def altered(run: Path, unreadable: Collection[str] = ()) -> list[Altered]:
         return [{"trial_id": "", "status": "", "why": "journal"}]
     known = {line["place"] for line in lines}
     if known and any(path.parent.name not in known for path in run.glob(f"trials/*/{folder.TRIAL_FILE}")):
-        return [
-            {"trial_id": "", "status": "", "why": "journal"}
-        ]  # one that began again has only later trials
+        # One that began again has only later trials.
+        return [{"trial_id": "", "status": "", "why": "journal"}]
     last = {line["trial_id"]: line for line in lines if line["status"] != BEGUN}
     found: list[Altered] = []
     for line in last.values():

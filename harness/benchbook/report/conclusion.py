@@ -385,15 +385,17 @@ class Tally(NamedTuple):
 
     ahead: dict[str, dict[Pair, float]]
     """Label of a cell → phase and metric, and the factor by which the next cell is worse."""
-    unclear: int
-    """Number of metrics in which no cell is better than all others for certain."""
+    unclear: list[Pair]
+    """The metrics in which no cell is better than all others for certain."""
     unjudged: list[Reason | None]
     """For each metric that is not judged, why."""
 
     def rest(self, what: str, of: int) -> list[str]:
         """Say in how many none is ahead, and how many are not judged; ``what``: such as "query types"."""
         parts = (
-            [f"In {self.unclear} of {of} {what}, no system is ahead of all others"] if self.unclear else []
+            [f"In {len(self.unclear)} of {of} {what}, no system is ahead of all others"]
+            if self.unclear
+            else []
         )
         if self.unjudged:
             whys = dict.fromkeys(reasons.briefly(one) for one in self.unjudged if one)
@@ -407,7 +409,7 @@ def _tally(run: Run, pairs: Sequence[Pair], cells: list[Cell]) -> Tally:
     """Return which cell is ahead in which metric; all comparisons of the run are one family."""
     by_pair = [leads(run, *pair, cells) for pair in pairs]
     said = iter(comparison.verdicts([one for found in by_pair for one in found], comparison.ranked(run)))
-    tally = Tally({}, 0, [])
+    tally = Tally({}, [], [])
     for pair, found in zip(pairs, by_pair, strict=True):
         verdicts = [next(said) for _ in found]
         if not found:
@@ -420,7 +422,7 @@ def _tally(run: Run, pairs: Sequence[Pair], cells: list[Cell]) -> Tally:
         elif untested := [one.reason for one in verdicts if one.reason.code in NO_VERDICT]:
             tally.unjudged.append(untested[0].facts["because"])
         else:
-            tally = tally._replace(unclear=tally.unclear + 1)
+            tally.unclear.append(pair)
     return tally
 
 

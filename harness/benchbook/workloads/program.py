@@ -6,7 +6,6 @@ import io
 import json
 import re
 import shlex
-import signal
 import string
 import sys
 from collections.abc import Iterator, Mapping
@@ -92,15 +91,6 @@ ESCAPED = re.compile(r"\\.", re.DOTALL)
 VARIABLE = re.compile(r"\$(?:\w+|[({?$!#@*])|`")
 SHELL = re.compile(r"\d?>>?|\|\|?|&&?|;|<|(?<!\S)~\w*(?=/|\s|$)|\{[^\s{}]*,[^\s{}]*\}")
 """Signs that mean something to a shell alone, outside quotes: operators, home folders, lists in braces."""
-
-
-def signal_name(number: int) -> str:
-    """Return the name of a signal.
-
-    >>> signal_name(6), signal_name(200)
-    ('SIGABRT', '200')
-    """
-    return signal.Signals(number).name if number in {*signal.Signals} else str(number)
 
 
 def for_a_shell(text: str) -> list[str]:
@@ -343,12 +333,10 @@ def _runs(
                 raise TrialFailed(f"{phase}: a run {why}: {shown}")
             if one["code"] not in (request["exit_codes"] if kind in ("run", "warmup") else [0]):
                 code = one["code"]
-                ended = (
-                    f"exited with code {code}" if code >= 0 else f"was ended by signal {signal_name(-code)}"
-                )
                 accept = f"If that is success, write in the phase's options: exit_codes = [0, {code}]"
                 raise TrialFailed(
-                    f"{phase}: the {kind} {ended}: {shown}. The end of its errors: {spawn.log_end(errors)}",
+                    f"{phase}: the {kind} {spawn.ending_text(code)}: {shown}. The end of its errors: "
+                    f"{spawn.log_end(errors)}",
                     accept if code > 0 and kind in ("run", "warmup") else None,
                 )
             number += kind == "run"
